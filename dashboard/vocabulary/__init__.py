@@ -1,0 +1,1 @@
+"""The words of the field: metrics, scenarios, hardware, frameworks, deployments."""

@@ -1,0 +1,88 @@
+"""A deployment: one exact topology under a config key, and the one way to write it."""
+
+from typing import NamedTuple
+
+
+class Deployment(NamedTuple):
+    """One exact topology; equal tuples are the same deployment.
+
+    ``tp`` .. ``dp_attention`` describe a single node and are None on several nodes;
+    the ``prefill_``/``decode_`` fields describe roles and are None on a single node.
+    Aggregated multinode has ``decode_workers`` 0 and no other decode field.
+    GPU counts, router and transfer library do not take part: evals never carry them.
+    """
+
+    multinode: bool
+    disagg: bool
+    tp: int | None = None
+    pp: int | None = None
+    dcp: int | None = None
+    pcp: int | None = None
+    ep: int | None = None
+    dp_attention: bool | None = None
+    prefill_workers: int | None = None
+    prefill_tp: int | None = None
+    prefill_pp: int | None = None
+    prefill_dcp: int | None = None
+    prefill_pcp: int | None = None
+    prefill_ep: int | None = None
+    prefill_dp_attention: bool | None = None
+    decode_workers: int | None = None
+    decode_tp: int | None = None
+    decode_pp: int | None = None
+    decode_dcp: int | None = None
+    decode_pcp: int | None = None
+    decode_ep: int | None = None
+    decode_dp_attention: bool | None = None
+    prefill_hardware: str = ""
+    decode_hardware: str = ""
+    kv_offloading: str = "none"
+    kv_offload_backend: str = ""
+    spec_method: str = "none"
+
+
+def parallelism(
+    tp: int | None,
+    pp: int | None,
+    dcp: int | None,
+    pcp: int | None,
+    ep: int | None,
+    dp_attention: bool | None,
+) -> str:
+    """Write parallel sizes as ``TP8/PP2/DCP8/EP8 DPA``; sizes of 1 are left out."""
+    parts = [f"TP{tp}"]
+    named = (("PP", pp), ("DCP", dcp), ("PCP", pcp), ("EP", ep))
+    parts += [f"{name}{size}" for name, size in named if size is not None and size > 1]
+    return "/".join(parts) + (" DPA" if dp_attention else "")
+
+
+def deployment_label(d: Deployment) -> str:
+    """Write a deployment by the grammar of the API.
+
+    ``TP2/EP2``, ``TP8/EP8 DPA``, ``TP4 offload=dram:hicache``,
+    ``1P TP4 x 4D TP8/EP8 DPA``; the spec method follows when it is not none.
+    """
+    if d.multinode:
+        text = f"{d.prefill_workers}P " + parallelism(
+            d.prefill_tp,
+            d.prefill_pp,
+            d.prefill_dcp,
+            d.prefill_pcp,
+            d.prefill_ep,
+            d.prefill_dp_attention,
+        )
+        if d.decode_workers:
+            text += f" x {d.decode_workers}D " + parallelism(
+                d.decode_tp,
+                d.decode_pp,
+                d.decode_dcp,
+                d.decode_pcp,
+                d.decode_ep,
+                d.decode_dp_attention,
+            )
+    else:
+        text = parallelism(d.tp, d.pp, d.dcp, d.pcp, d.ep, d.dp_attention)
+    if d.kv_offloading != "none":
+        backend = f":{d.kv_offload_backend}" if d.kv_offload_backend else ""
+        text += f" offload={d.kv_offloading}{backend}"
+    return text if d.spec_method == "none" else f"{text} {d.spec_method}"

@@ -1,0 +1,138 @@
+"""Typed rows made of records. What the rest of the pipeline sees; no Django here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from dashboard.vocabulary.deployments import Deployment
+
+
+class RecordRef(NamedTuple):
+    """Where a record stands: the artifact's position in the bundle, member, index."""
+
+    artifact: int
+    member: str
+    index: int
+
+
+@dataclass(slots=True)
+class Identity:
+    """What a row says about the configuration it measured (CONTRACT 6.5).
+
+    ``hardware`` is the GPU base (``mi355x``), ``hardware_label`` the raw label,
+    lower case (``cluster:mi355x-amds``); ``framework`` is the raw value, lower case.
+    ``scenario`` is ``8k/1k``, ``agentic-traces``, else ``<isl>_<osl>``.
+    ``checkpoint`` is what the row claims (``model``), ``None`` where absent.
+    ``disagg_known`` is False for rows that cannot tell (eval rows on several nodes).
+    """
+
+    model: str
+    model_prefix: str
+    precision: str
+    hardware: str
+    hardware_label: str
+    framework: str
+    scenario: str
+    isl: int | None
+    osl: int | None
+    deployment: Deployment
+    concurrency: int
+    image: str = ""
+    checkpoint: str | None = None
+    fingerprint: str = ""
+    router: str = ""
+    kv_p2p_transfer: str = ""
+    disagg_known: bool = True
+
+
+@dataclass(slots=True)
+class PointRow:
+    """One measurement. Latencies in s, throughput in tok/s (per GPU), power in W.
+
+    ``metrics`` holds finite floats only, by flat name (CONTRACT 2.3, 3.4).
+    ``facts`` holds what is not a number (dataset, accounting, warnings ...).
+    ``warnings`` are (code, text) pairs about this record.
+    """
+
+    ref: RecordRef
+    identity: Identity
+    metrics: dict[str, float]
+    gpus: int | None = None
+    prefill_gpus: int | None = None
+    decode_gpus: int | None = None
+    runner: str = ""
+    facts: Mapping[str, object] = field(default_factory=dict)
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class EvalRow:
+    """One eval score. Scores and standard errors are fractions in [0, 1]."""
+
+    ref: RecordRef
+    identity: Identity
+    task: str
+    strict: float | None
+    strict_se: float | None
+    flexible: float | None
+    flexible_se: float | None
+    score: float | None
+    n: int | None
+    lm_eval_version: str = ""
+    measured_at: datetime | None = None
+    result_file: str = ""
+    warnings: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ChangelogRow:
+    """One changelog entry of the run, keys as written (CONTRACT 5.3)."""
+
+    ref: RecordRef
+    base_ref: str
+    head_ref: str
+    index: int
+    config_keys: list[str]
+    description: list[str]
+    pr_link: str
+    link_state: str  # good | placeholder | missing | invalid
+    pr_number: int | None
+    scenario_types: list[str] | None = None
+    evals_only: bool = False
+    all_evals: bool = False
+    append_only: bool = False
+    defects: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class RunStatRow:
+    """Job successes of one cluster or hardware key (CONTRACT 1.5)."""
+
+    ref: RecordRef
+    raw_key: str
+    hardware: str
+    successes: int
+    total: int
+
+
+@dataclass(slots=True)
+class ReuseRow:
+    """This run publishes the measurements of another one (CONTRACT 1.7)."""
+
+    ref: RecordRef
+    source_run_id: int
+    source_attempt: int
+    ingest_run_id: int
+
+
+@dataclass(slots=True)
+class SkipRow:
+    """A record, member or artifact that was not taken, and why."""
+
+    ref: RecordRef
+    reason: str
+    detail: str = ""
+
+
+Row = PointRow | EvalRow | ChangelogRow | RunStatRow | ReuseRow | SkipRow
