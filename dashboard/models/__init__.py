@@ -1,0 +1,49 @@
+"""The tables, one file per group; names are the words of the field."""
+
+from dashboard.models.changes import ChangelogEntry
+from dashboard.models.configs import (
+    Checkpoint,
+    ConfigDefinition,
+    ConfigFile,
+    ConfigKey,
+    ConfigSnapshot,
+)
+from dashboard.models.corrections import Correction
+from dashboard.models.evals import EvalResult
+from dashboard.models.generation import Generation
+from dashboard.models.points import Deployment, Point, Sweep
+from dashboard.models.requests import IngestRequest
+from dashboard.models.runs import (
+    Artifact,
+    Job,
+    RawRecord,
+    Repository,
+    Run,
+    RunAttempt,
+    RunStat,
+    Skip,
+)
+
+__all__ = [
+    "Artifact",
+    "ChangelogEntry",
+    "Checkpoint",
+    "ConfigDefinition",
+    "ConfigFile",
+    "ConfigKey",
+    "ConfigSnapshot",
+    "Correction",
+    "Deployment",
+    "EvalResult",
+    "Generation",
+    "IngestRequest",
+    "Job",
+    "Point",
+    "RawRecord",
+    "Repository",
+    "Run",
+    "RunAttempt",
+    "RunStat",
+    "Skip",
+    "Sweep",
+]

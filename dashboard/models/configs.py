@@ -1,0 +1,132 @@
+"""Config keys, what the master configs said of them and when, checkpoints."""
+
+from django.db import models
+from django.db.models.functions import Lower
+from django.urls import reverse
+
+from dashboard.models.stamps import Stamped
+
+
+class Checkpoint(models.Model):
+    """The exact weights served. Spelling differences live in ``aliases``."""
+
+    name = models.CharField(max_length=300)
+    aliases = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        constraints = [
+            # Letter case never makes other weights.
+            models.UniqueConstraint(Lower("name"), name="checkpoint_name_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def short_name(self) -> str:
+        """Return the name without its publisher or path."""
+        return self.name.rstrip("/").rpartition("/")[2]
+
+
+class ConfigFile(models.Model):
+    """The text of a master config, once per content."""
+
+    sha256 = models.CharField(max_length=64, unique=True)
+    text = models.TextField()
+    fingerprints = models.JSONField(
+        default=list, blank=True, help_text="recipe fingerprints its matrix holds"
+    )
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+
+class ConfigSnapshot(models.Model):
+    """A master config as it stood at a commit."""
+
+    sha = models.CharField(max_length=64)
+    name = models.CharField(max_length=100, help_text="file name")
+    at = models.DateTimeField(help_text="when the commit was made or first run")
+    file = models.ForeignKey(
+        ConfigFile, on_delete=models.PROTECT, related_name="snapshots"
+    )
+    is_applied = models.BooleanField(
+        default=False, help_text="runs mapped without it were mapped again"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["sha", "name"], name="snapshot_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.sha[:8]}"
+
+
+class ConfigKey(Stamped):
+    """The published name of a configuration. Opaque: never split on ``-``."""
+
+    key = models.CharField(max_length=200, unique=True)
+    model = models.CharField(max_length=60, blank=True, default="")
+    precision = models.CharField(max_length=20, blank=True, default="")
+    hardware = models.CharField(max_length=40, blank=True, default="")
+    framework = models.CharField(max_length=60, blank=True, default="")
+    scenario_kind = models.CharField(
+        max_length=20, blank=True, default="", help_text="fixed-seq-len, agentic-coding"
+    )
+    is_synthetic = models.BooleanField(
+        default=False, help_text="made for rows that map to no published key"
+    )
+    definition = models.ForeignKey(
+        "ConfigDefinition",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+    )
+
+    class Meta:
+        indexes = [
+            # /inference filters by model.
+            models.Index(fields=["model"], name="config_key_model"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key
+
+    def get_absolute_url(self) -> str:
+        """Return the frontier page filtered to this key."""
+        return f"{reverse('inference')}?key={self.key}"
+
+
+class ConfigDefinition(models.Model):
+    """What a key meant: one row per distinct content, with its first and last sight."""
+
+    config_key = models.ForeignKey(
+        ConfigKey, on_delete=models.CASCADE, related_name="definitions"
+    )
+    digest = models.CharField(max_length=64)
+    checkpoint = models.ForeignKey(
+        Checkpoint, on_delete=models.PROTECT, related_name="definitions"
+    )
+    image = models.TextField(blank=True, default="")
+    runner = models.CharField(max_length=100, blank=True, default="")
+    search_space = models.JSONField(default=dict)
+    first_seen_sha = models.CharField(max_length=64)
+    first_seen_at = models.DateTimeField()
+    last_seen_sha = models.CharField(max_length=64)
+    last_seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["config_key", "digest"], name="definition_content_unique"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(first_seen_at__lte=models.F("last_seen_at")),
+                name="definition_seen_in_order",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.config_key_id} {self.digest[:8]}"

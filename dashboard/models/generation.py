@@ -1,0 +1,19 @@
+"""The cache epoch: one row, bumped whenever shown data changes."""
+
+from django.db import models
+
+
+class Generation(models.Model):
+    """A single counter; its number is part of every cache key."""
+
+    number = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(id=1), name="generation_is_one_row"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return str(self.number)

@@ -1,0 +1,212 @@
+"""Deployments, sweeps and points: the measurements themselves."""
+
+from django.db import models
+
+from dashboard.models.configs import Checkpoint, ConfigKey
+from dashboard.models.runs import RawRecord, Run
+from dashboard.models.stamps import Stamped
+from dashboard.vocabulary import deployments
+
+
+class Deployment(models.Model):
+    """One exact topology; the columns are those of the vocabulary's tuple."""
+
+    multinode = models.BooleanField()
+    disagg = models.BooleanField()
+    tp = models.PositiveIntegerField(null=True)
+    pp = models.PositiveIntegerField(null=True)
+    dcp = models.PositiveIntegerField(null=True)
+    pcp = models.PositiveIntegerField(null=True)
+    ep = models.PositiveIntegerField(null=True)
+    dp_attention = models.BooleanField(null=True)
+    prefill_workers = models.PositiveIntegerField(null=True)
+    prefill_tp = models.PositiveIntegerField(null=True)
+    prefill_pp = models.PositiveIntegerField(null=True)
+    prefill_dcp = models.PositiveIntegerField(null=True)
+    prefill_pcp = models.PositiveIntegerField(null=True)
+    prefill_ep = models.PositiveIntegerField(null=True)
+    prefill_dp_attention = models.BooleanField(null=True)
+    decode_workers = models.PositiveIntegerField(null=True)
+    decode_tp = models.PositiveIntegerField(null=True)
+    decode_pp = models.PositiveIntegerField(null=True)
+    decode_dcp = models.PositiveIntegerField(null=True)
+    decode_pcp = models.PositiveIntegerField(null=True)
+    decode_ep = models.PositiveIntegerField(null=True)
+    decode_dp_attention = models.BooleanField(null=True)
+    prefill_hardware = models.CharField(max_length=40, default="", blank=True)
+    decode_hardware = models.CharField(max_length=40, default="", blank=True)
+    kv_offloading = models.CharField(max_length=40, default="none")
+    kv_offload_backend = models.CharField(max_length=60, default="", blank=True)
+    spec_method = models.CharField(max_length=40, default="none")
+    label = models.CharField(max_length=200)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=list(deployments.Deployment._fields),
+                nulls_distinct=False,
+                name="deployment_topology_unique",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+
+class Sweep(Stamped):
+    """All points one run measured for one key and scenario: the unit of a curve.
+
+    ``state`` is null while the run is not official. ``planned`` lists
+    [deployment label, concurrency]; ``planned_count`` is null where no plan is known.
+    """
+
+    class State(models.TextChoices):
+        CURRENT = "current", "current"
+        FORMER = "former", "former"
+        HELD = "held", "held"
+
+    class Acceptance(models.TextChoices):
+        NOT_APPLICABLE = "", "no speculative decoding"
+        REAL = "real", "measured"
+        DECLARED = "synthetic_declared", "synthetic, declared in the config"
+        POLICY = "synthetic_by_policy", "synthetic by policy, unverified"
+        UNKNOWN = "unknown", "unknown"
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sweeps")
+    config_key = models.ForeignKey(
+        ConfigKey, on_delete=models.PROTECT, related_name="sweeps"
+    )
+    scenario = models.CharField(max_length=40)
+    checkpoint = models.ForeignKey(
+        Checkpoint, null=True, on_delete=models.PROTECT, related_name="sweeps"
+    )
+    image = models.TextField(blank=True, default="")
+    images = models.JSONField(default=list)
+    fingerprints = models.JSONField(default=list)
+    precision = models.CharField(max_length=20, blank=True, default="")
+    spec_methods = models.JSONField(default=list)
+    acceptance_source = models.CharField(
+        max_length=24, choices=Acceptance.choices, blank=True, default=""
+    )
+    acceptance_length = models.FloatField(null=True, blank=True)
+    planned = models.JSONField(null=True, blank=True)
+    planned_count = models.PositiveIntegerField(null=True, blank=True)
+    received_count = models.PositiveIntegerField(default=0)
+    mapping_method = models.CharField(max_length=20)
+    mapping_candidates = models.JSONField(default=list)
+    mapping_flags = models.JSONField(default=list)
+    state = models.CharField(
+        max_length=10, choices=State.choices, null=True, blank=True
+    )
+    state_reason = models.TextField(blank=True, default="")
+    extends = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="extensions",
+    )
+    measured_at = models.DateTimeField()
+    official_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["run", "config_key", "scenario"], name="sweep_unique"
+            ),
+            models.UniqueConstraint(
+                fields=["config_key", "scenario"],
+                condition=models.Q(state="current", extends__isnull=True),
+                name="sweep_one_current",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__isnull=True)
+                | models.Q(state__in=["current", "former", "held"]),
+                name="sweep_state_known",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(state__isnull=True)
+                | models.Q(official_at__isnull=False),
+                name="sweep_official_has_time",
+            ),
+        ]
+        indexes = [
+            # History and as-of of one key and scenario.
+            models.Index(
+                fields=["config_key", "scenario", "official_at"],
+                name="sweep_history",
+            ),
+            # /inference: the current sweeps.
+            models.Index(
+                fields=["config_key", "scenario"],
+                condition=models.Q(state="current"),
+                name="sweep_current",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.config_key_id} {self.scenario} of run {self.run_id}"
+
+
+class Point(Stamped):
+    """One measurement. Times in s, throughput in tok/s/GPU, interactivity in tok/s.
+
+    ``flags`` lists [code, text]; ``is_out`` is true when one of them keeps the point
+    off the frontier. ``is_current`` marks the newest usable attempt. A column is null
+    where the value was not measured.
+    """
+
+    sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="points")
+    deployment = models.ForeignKey(
+        Deployment, on_delete=models.PROTECT, related_name="points"
+    )
+    concurrency = models.PositiveIntegerField()
+    fingerprint = models.CharField(max_length=64, blank=True, default="")
+    attempt = models.PositiveIntegerField(default=1)
+    is_current = models.BooleanField(default=True)
+    is_excluded = models.BooleanField(default=False)
+    is_out = models.BooleanField(default=False)
+    flags = models.JSONField(default=list)
+    image = models.TextField(blank=True, default="")
+    runner = models.CharField(max_length=100, blank=True, default="")
+    gpus = models.PositiveIntegerField(null=True)
+    prefill_gpus = models.PositiveIntegerField(null=True)
+    decode_gpus = models.PositiveIntegerField(null=True)
+    tput_per_gpu = models.FloatField(null=True)
+    output_tput_per_gpu = models.FloatField(null=True)
+    input_tput_per_gpu = models.FloatField(null=True)
+    median_intvty = models.FloatField(null=True)
+    p90_intvty = models.FloatField(null=True)
+    median_ttft = models.FloatField(null=True)
+    p90_ttft = models.FloatField(null=True)
+    median_tpot = models.FloatField(null=True)
+    median_e2el = models.FloatField(null=True)
+    p90_e2el = models.FloatField(null=True)
+    metrics = models.JSONField(default=dict)
+    facts = models.JSONField(default=dict)
+    raw_record = models.ForeignKey(
+        RawRecord, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["sweep", "deployment", "concurrency", "fingerprint", "attempt"],
+                name="point_unique",
+            ),
+            models.UniqueConstraint(
+                fields=["sweep", "deployment", "concurrency", "fingerprint"],
+                condition=models.Q(is_current=True),
+                name="point_one_current",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(concurrency__gt=0), name="point_concurrency_positive"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(is_current=True, is_excluded=True),
+                name="point_excluded_not_current",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.deployment_id} c{self.concurrency}"
