@@ -1,0 +1,369 @@
+"""Rows for tests: one factory per table, each with a plain, consistent default."""
+
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import factory
+from factory.django import DjangoModelFactory
+
+from dashboard import models
+from dashboard.vocabulary import deployments
+
+START = datetime(2026, 8, 1, 20, tzinfo=UTC)
+
+
+def _digest(text: object) -> str:
+    return sha256(str(text).encode()).hexdigest()
+
+
+class RepositoryFactory(DjangoModelFactory[models.Repository]):
+    class Meta:
+        model = models.Repository
+        django_get_or_create = ("full_name",)
+
+    full_name = "example/bench"
+    is_official = True
+
+
+class RunFactory(DjangoModelFactory[models.Run]):
+    """An unofficial pull-request run; ``official=True`` makes it a push to main."""
+
+    class Meta:
+        model = models.Run
+
+    class Params:
+        official = factory.Trait(
+            publication="official", event="push", branch="main", pr_number=None
+        )
+
+    repository = factory.SubFactory(RepositoryFactory)
+    github_run_id = factory.Sequence(lambda n: 90001 + n)
+    workflow_path = ".github/workflows/run-sweep.yml"
+    title = factory.Sequence(lambda n: f"Sweep number {n}")
+    event = "pull_request"
+    branch = "feature"
+    sha = factory.LazyAttribute(lambda run: _digest(run.github_run_id)[:40])
+    pr_number = 501
+    actor = "octocat"
+    url = factory.LazyAttribute(
+        lambda run: (
+            f"https://github.com/{run.repository.full_name}"
+            f"/actions/runs/{run.github_run_id}"
+        )
+    )
+    status = "completed"
+    conclusion = "success"
+    created_at = factory.Sequence(lambda n: START + timedelta(hours=n))
+    publication = "unofficial"
+    jobs_known = True
+
+
+class RunAttemptFactory(DjangoModelFactory[models.RunAttempt]):
+    class Meta:
+        model = models.RunAttempt
+
+    run = factory.SubFactory(RunFactory)
+    attempt = 1
+    status = "completed"
+    conclusion = "success"
+    started_at = factory.LazyAttribute(lambda row: row.run.created_at)
+    finished_at = factory.LazyAttribute(
+        lambda row: row.run.created_at + timedelta(hours=2)
+    )
+
+
+class JobFactory(DjangoModelFactory[models.Job]):
+    class Meta:
+        model = models.Job
+
+    run = factory.SubFactory(RunFactory)
+    github_job_id = factory.Sequence(lambda n: 700001 + n)
+    name = factory.Sequence(lambda n: f"single-node 8k1k / qwen3.5 fp4 TP2 c{n + 1}")
+    status = "completed"
+    conclusion = "success"
+
+
+class ArtifactFactory(DjangoModelFactory[models.Artifact]):
+    class Meta:
+        model = models.Artifact
+
+    run = factory.SubFactory(RunFactory)
+    github_artifact_id = factory.Sequence(lambda n: 500001 + n)
+    name = "results_bmk"
+    kind = "results_bmk"
+    size_bytes = 2048
+    uploaded_at = factory.LazyAttribute(lambda row: row.run.created_at)
+    sha256 = factory.LazyAttribute(lambda row: _digest(row.github_artifact_id))
+    members = factory.LazyAttribute(
+        lambda row: [["agg_bmk.json", 2048, _digest(row.name)]]
+    )
+    state = "fetched"
+
+
+class RawRecordFactory(DjangoModelFactory[models.RawRecord]):
+    class Meta:
+        model = models.RawRecord
+
+    artifact = factory.SubFactory(ArtifactFactory)
+    member = "agg_bmk.json"
+    index = factory.Sequence(int)
+    body = factory.LazyAttribute(lambda row: f'{{"conc":{row.index}}}')
+    sha256 = factory.LazyAttribute(lambda row: _digest(row.body))
+
+
+class RunStatFactory(DjangoModelFactory[models.RunStat]):
+    class Meta:
+        model = models.RunStat
+
+    run = factory.SubFactory(RunFactory)
+    raw_key = "mi355x-amds"
+    hardware = "mi355x"
+    successes = 8
+    total = 9
+
+
+class SkipFactory(DjangoModelFactory[models.Skip]):
+    class Meta:
+        model = models.Skip
+
+    run = factory.SubFactory(RunFactory)
+    artifact = None
+    member = "agg_bmk.json"
+    index = factory.Sequence(int)
+    reason = "failed_run"
+    detail = "0 of 22 requests successful"
+
+
+class CheckpointFactory(DjangoModelFactory[models.Checkpoint]):
+    class Meta:
+        model = models.Checkpoint
+        django_get_or_create = ("name",)
+
+    name = "org-a/Model-397B-FP4"
+
+
+class ConfigFileFactory(DjangoModelFactory[models.ConfigFile]):
+    class Meta:
+        model = models.ConfigFile
+
+    text = factory.Sequence(lambda n: f"key-{n}: {{}}\n")
+    sha256 = factory.LazyAttribute(lambda row: _digest(row.text))
+
+
+class ConfigSnapshotFactory(DjangoModelFactory[models.ConfigSnapshot]):
+    class Meta:
+        model = models.ConfigSnapshot
+
+    sha = factory.Sequence(lambda n: _digest(n)[:40])
+    name = "amd-master.yaml"
+    at = START
+    file = factory.SubFactory(ConfigFileFactory)
+
+
+class ConfigKeyFactory(DjangoModelFactory[models.ConfigKey]):
+    class Meta:
+        model = models.ConfigKey
+        django_get_or_create = ("key",)
+
+    key = "qwen3.5-fp4-mi355x-sglang"
+    model = "qwen3.5"
+    precision = "fp4"
+    hardware = "mi355x"
+    framework = "sglang"
+    scenario_kind = "fixed-seq-len"
+
+
+class ConfigDefinitionFactory(DjangoModelFactory[models.ConfigDefinition]):
+    class Meta:
+        model = models.ConfigDefinition
+
+    config_key = factory.SubFactory(ConfigKeyFactory)
+    digest = factory.Sequence(_digest)
+    checkpoint = factory.SubFactory(CheckpointFactory)
+    image = "img/sglang:1"
+    runner = "mi355x"
+    search_space = factory.LazyFunction(dict)
+    first_seen_sha = _digest("first")[:40]
+    first_seen_at = START
+    last_seen_sha = _digest("last")[:40]
+    last_seen_at = START + timedelta(days=1)
+
+
+class DeploymentFactory(DjangoModelFactory[models.Deployment]):
+    """A single node TP2; the label follows the topology."""
+
+    class Meta:
+        model = models.Deployment
+        django_get_or_create = deployments.Deployment._fields
+
+    multinode = False
+    disagg = False
+    tp = 2
+    pp = 1
+    dcp = 1
+    pcp = 1
+    ep = 1
+    dp_attention = False
+    prefill_workers = None
+    prefill_tp = None
+    prefill_pp = None
+    prefill_dcp = None
+    prefill_pcp = None
+    prefill_ep = None
+    prefill_dp_attention = None
+    decode_workers = None
+    decode_tp = None
+    decode_pp = None
+    decode_dcp = None
+    decode_pcp = None
+    decode_ep = None
+    decode_dp_attention = None
+    prefill_hardware = ""
+    decode_hardware = ""
+    kv_offloading = "none"
+    kv_offload_backend = ""
+    spec_method = "none"
+    label = factory.LazyAttribute(
+        lambda row: deployments.deployment_label(
+            deployments.Deployment(
+                **{name: getattr(row, name) for name in deployments.Deployment._fields}
+            )
+        )
+    )
+
+
+class SweepFactory(DjangoModelFactory[models.Sweep]):
+    """A sweep of an unofficial run; ``official=True`` makes it the current one."""
+
+    class Meta:
+        model = models.Sweep
+
+    class Params:
+        official = factory.Trait(
+            run=factory.SubFactory(RunFactory, official=True),
+            state="current",
+            official_at=factory.LazyAttribute(lambda row: row.run.official_at),
+        )
+
+    run = factory.SubFactory(RunFactory)
+    config_key = factory.SubFactory(ConfigKeyFactory)
+    scenario = "8k/1k"
+    checkpoint = factory.SubFactory(CheckpointFactory)
+    image = "img/sglang:1"
+    images = factory.LazyAttribute(lambda row: [row.image])
+    precision = "fp4"
+    spec_methods = factory.LazyFunction(lambda: ["none"])
+    received_count = 0
+    mapping_method = "fingerprint"
+    mapping_candidates = factory.LazyAttribute(lambda row: [row.config_key.key])
+    measured_at = factory.LazyAttribute(lambda row: row.run.created_at)
+
+
+class PointFactory(DjangoModelFactory[models.Point]):
+    """A point whose metrics mirror its columns; pass ``extra`` for other metrics."""
+
+    class Meta:
+        model = models.Point
+
+    class Params:
+        extra: dict[str, float] = {}
+
+    sweep = factory.SubFactory(SweepFactory)
+    deployment = factory.SubFactory(DeploymentFactory)
+    concurrency = 64
+    image = "img/sglang:1"
+    runner = "mi355x-amds_0"
+    gpus = 2
+    tput_per_gpu = 3156.8
+    output_tput_per_gpu = 1578.4
+    input_tput_per_gpu = 1578.4
+    median_intvty = 50.0
+    p90_intvty = 45.0
+    median_ttft = 0.3
+    p90_ttft = 0.6
+    median_tpot = 0.02
+    median_e2el = 20.76
+    p90_e2el = 24.0
+    metrics = factory.LazyAttribute(lambda row: _metrics(row))
+
+
+HOT = (
+    "tput_per_gpu",
+    "output_tput_per_gpu",
+    "input_tput_per_gpu",
+    "median_intvty",
+    "p90_intvty",
+    "median_ttft",
+    "p90_ttft",
+    "median_tpot",
+    "median_e2el",
+    "p90_e2el",
+)
+
+
+def _metrics(row: Any) -> dict[str, float]:
+    values = {name: getattr(row, name) for name in HOT}
+    return {n: v for n, v in values.items() if v is not None} | row.extra
+
+
+class EvalResultFactory(DjangoModelFactory[models.EvalResult]):
+    class Meta:
+        model = models.EvalResult
+
+    run = factory.SubFactory(RunFactory)
+    config_key = factory.SubFactory(ConfigKeyFactory)
+    deployment = factory.SubFactory(DeploymentFactory)
+    scenario = "8k/1k"
+    concurrency = 64
+    task = "gsm8k"
+    strict = 0.9697
+    strict_se = 0.00472
+    flexible = 0.9568
+    flexible_se = 0.0056
+    score = 0.9697
+    n = 1319
+    mapping_method = "fingerprint"
+
+
+class ChangelogEntryFactory(DjangoModelFactory[models.ChangelogEntry]):
+    class Meta:
+        model = models.ChangelogEntry
+
+    run = factory.SubFactory(RunFactory)
+    base_ref = "b1"
+    head_ref = "h1"
+    index = factory.Sequence(int)
+    raw_keys = factory.LazyFunction(lambda: ["qwen3.5-fp4-mi355x-sglang"])
+    expanded_keys = factory.LazyAttribute(lambda row: list(row.raw_keys))
+    description = factory.LazyFunction(lambda: ["Bump the image"])
+    pr_link = "https://github.com/example/bench/pull/501"
+    pr_number = 501
+    link_state = "good"
+
+
+class IngestRequestFactory(DjangoModelFactory[models.IngestRequest]):
+    class Meta:
+        model = models.IngestRequest
+
+    kind = "path"
+    target = "runs/90001"
+
+
+class CorrectionFactory(DjangoModelFactory[models.Correction]):
+    class Meta:
+        model = models.Correction
+
+    action = "hide"
+    run = factory.SubFactory(RunFactory)
+    author = "maintainer"
+    reason = "measured on a broken node"
+
+
+class GenerationFactory(DjangoModelFactory[models.Generation]):
+    class Meta:
+        model = models.Generation
+        django_get_or_create = ("id",)
+
+    id = 1
+    number = 0
