@@ -1,0 +1,148 @@
+"""What the many spellings in artifacts mean: models, hardware, words, booleans."""
+
+import re
+
+from dashboard.vocabulary.frameworks import ALIASES as FRAMEWORK_ALIASES
+from dashboard.vocabulary.hardware import HARDWARE
+from dashboard.vocabulary.models import MODELS
+from dashboard.vocabulary.scenarios import scenario_text
+
+__all__ = [
+    "canonical_framework",
+    "canonical_model",
+    "canonical_precision",
+    "hardware_base",
+    "hardware_name",
+    "known_precision",
+    "lengths_in_name",
+    "model_prefix_of",
+    "parse_bool",
+    "scenario_text",
+    "spec_method",
+]
+
+_MODEL_ALIASES = {
+    "gptoss": "gptoss120b",
+    "dsv4pro": "dsv4",
+    "kimik2.7": "kimik2.7-code",
+    "70b": "llama70b",
+}
+_PREFIXES = {"gptoss120b": "gptoss", "kimik2.7-code": "kimik2.7"}
+_PRECISION_SUFFIX = re.compile(r"-(?:fp4|fp8|mxfp4|nvfp4).*")
+
+# Last parts of the ids and paths that rows carried where they had no model prefix.
+_BASE_NAMES = {
+    "dsr1": (
+        "deepseek-r1 deepseek-r1-0528 deepseek-r1-fp4 deepseek-r1-0528-fp4 "
+        "deepseek-r1-0528-fp4-v2 deepseek-r1-0528-nvfp4-v2 deepseek-r1-0528-mxfp4 "
+        "deepseek-r1-0528-mxfp4-v2 deepseek-r1-0528-mxfp4-preview dsr1-0528-fp8 "
+        "dsr1-0528-nvfp4-v2 dsr1-fp8"
+    ),
+    "gptoss120b": "gpt-oss-120b",
+    "llama70b": (
+        "llama-3.3-70b-instruct-fp8 llama-3.3-70b-instruct-fp4 "
+        "llama-3.3-70b-instruct-fp8-kv llama-3.3-70b-instruct-mxfp4-preview"
+    ),
+    "qwen3.5": (
+        "qwen3.5-397b-a17b qwen3.5-397b-a17b-fp8 qwen3.5-397b-a17b-mxfp4 "
+        "qwen3.5-397b-a17b-mxfp4-attnfp8-v2 qwen3.5-397b-a17b-nvfp4 "
+        "qwen3.5-397b-a17b-nvfp4-v2"
+    ),
+    "kimik2.5": "kimi-k2.5",
+    "kimik2.6": "kimi-k2.6 kimi-k2.6-nvfp4",
+    "kimik2.7-code": "kimi-k2.7-code kimi-k2.7-code-mxfp4",
+    "kimik3": "kimi-k3",
+    "minimaxm2.5": "minimax-m2.5",
+    "minimaxm3": "minimax-m3 minimax-m3-mxfp4 minimax-m3-nvfp4 minimax-m3-mxfp8",
+    "glm5": "glm-5-fp8",
+    "glm5.1": "glm-5.1-mxfp4 glm-5.1-fp8",
+    "glm5.2": "glm-5.2-fp8 glm-5.2-nvfp4 glm-5.2-mxfp4",
+    "dsv4": "deepseek-v4-pro",
+    "dsv2lite": "deepseek-coder-v2-lite-instruct-fp8",
+}
+_MODEL_OF_BASE_NAME = {
+    base: model for model, bases in _BASE_NAMES.items() for base in bases.split()
+}
+
+_PRECISION_ALIASES = {"nvfp4": "fp4", "mxfp4": "fp4", "fp8block": "fp8"}
+_PRECISIONS = frozenset({"fp4", "fp8", "bf16", "int4"})
+_TRUE = frozenset({"true", "1"})
+_FALSE = frozenset({"false", "0"})
+_LENGTHS_IN_NAME = re.compile(r"[_-](\d+)k(\d+)k(?=[_.-]|$)")
+
+
+def canonical_model(prefix: str | None, model_path: str | None) -> str | None:
+    """Return the family that a prefix, or else a model id or path, names.
+
+    The prefix is tried as it is, as an alias, and without a precision suffix;
+    then the last part of the path. ``None`` where none of them is known.
+    """
+    if prefix:
+        found = _model_of_prefix(prefix.lower())
+        if found is not None:
+            return found
+    if not model_path:
+        return None
+    return _MODEL_OF_BASE_NAME.get(model_path.rstrip("/").rpartition("/")[2].lower())
+
+
+def _model_of_prefix(prefix: str) -> str | None:
+    for candidate in (prefix, _PRECISION_SUFFIX.sub("", prefix)):
+        name = _MODEL_ALIASES.get(candidate, candidate)
+        if name in MODELS:
+            return name
+    return None
+
+
+def model_prefix_of(model: str) -> str:
+    """Return the prefix that master configs use for a family."""
+    return _PREFIXES.get(model, model)
+
+
+def hardware_name(label: str) -> str:
+    """Cut a runner label to its GPU: ``cluster:MI355X-amds_03`` is ``mi355x``."""
+    return re.split("[-_]", label.lower().rpartition(":")[2].strip(), maxsplit=1)[0]
+
+
+def hardware_base(label: str) -> str | None:
+    """Return the GPU that a runner label names, ``None`` where it is not known."""
+    name = hardware_name(label)
+    return name if name in HARDWARE else None
+
+
+def canonical_framework(raw: str) -> str:
+    """Return the framework that a name or alias means; unknown ones stay, lower."""
+    lower = raw.strip().lower()
+    return FRAMEWORK_ALIASES.get(lower, lower)
+
+
+def canonical_precision(raw: str) -> str:
+    """Return the precision that a spelling means; unknown ones stay, lower case."""
+    lower = raw.strip().lower()
+    return _PRECISION_ALIASES.get(lower, lower)
+
+
+def known_precision(precision: str) -> bool:
+    """Tell whether a canonical precision is one of the benchmark's own."""
+    return precision in _PRECISIONS
+
+
+def spec_method(raw: str | None) -> str:
+    """Return the speculative decoding method, ``none`` for nothing; others stay."""
+    return (raw or "").strip().lower() or "none"
+
+
+def parse_bool(value: object) -> bool | None:
+    """Read ``true``, ``"True"``, ``1`` and their opposites; else ``None``."""
+    if isinstance(value, bool):
+        return value
+    text = str(value).strip().lower() if isinstance(value, str | int) else ""
+    if text in _TRUE:
+        return True
+    return False if text in _FALSE else None
+
+
+def lengths_in_name(name: str) -> tuple[int, int] | None:
+    """Return (input, output) tokens of a ``_8k1k_`` in a name, if it has one."""
+    found = _LENGTHS_IN_NAME.search(name)
+    return (int(found[1]) * 1024, int(found[2]) * 1024) if found else None
