@@ -1,0 +1,1 @@
+"""Starts and stops Frontierboard's own processes; knows no Django."""

@@ -1,0 +1,288 @@
+"""Settings, all from the environment; an odd value stops start-up with a sentence.
+
+Every name is explained in .env.example.
+"""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import environ
+import structlog
+from celery.schedules import schedule
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+
+from launcher.paths import data_folder, database_url, key_prefix, redis_url
+from launcher.secrets import kept_secret_key
+
+env = environ.Env()
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def _required(name: str) -> str:
+    value = env.str(name, default="")
+    if not value:
+        raise ImproperlyConfigured(f"{name} must be set when serving in production.")
+    return str(value)
+
+
+def _mode() -> str:
+    mode = env.str("FRONTIERBOARD_MODE", default="local")
+    if mode not in {"local", "production"}:
+        raise ImproperlyConfigured(
+            f"FRONTIERBOARD_MODE must be local or production, not {mode!r}."
+        )
+    return str(mode)
+
+
+def _flag(name: str) -> bool:
+    value = env.str(name, default="0")
+    if value not in {"0", "1"}:
+        raise ImproperlyConfigured(f"{name} must be 0 or 1, not {value!r}.")
+    return bool(value == "1")
+
+
+def _repository() -> str:
+    value = str(
+        env.str("FRONTIERBOARD_REPOSITORY", default="SemiAnalysisAI/InferenceX")
+    )
+    if value.count("/") != 1 or not all(value.split("/")):
+        raise ImproperlyConfigured(
+            f"FRONTIERBOARD_REPOSITORY must read owner/name, not {value!r}."
+        )
+    return value
+
+
+def _secret_key() -> str:
+    if PRODUCTION:
+        return _required("SECRET_KEY")
+    try:
+        return env.str("SECRET_KEY", default="") or kept_secret_key(DATA)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"FRONTIERBOARD_DATA: no key can be kept in {DATA}: {error.strerror}."
+        ) from error
+
+
+def _database() -> dict[str, Any]:
+    url = _required("DATABASE_URL") if PRODUCTION else env.str("DATABASE_URL", "")
+    parsed: dict[str, Any] = environ.Env.db_url_config(url or database_url(DATA))
+    if parsed.get("ENGINE") != "django.db.backends.postgresql":
+        raise ImproperlyConfigured("DATABASE_URL must begin with postgres://.")
+    options = {"connect_timeout": 5, **parsed.get("OPTIONS", {})}
+    reuse = {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
+    return {**parsed, **reuse, "OPTIONS": options}
+
+
+def _redis_url() -> str:
+    url = _required("REDIS_URL") if PRODUCTION else env.str("REDIS_URL", "")
+    url = url or redis_url(DATA)
+    if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
+        raise ImproperlyConfigured(
+            "REDIS_URL must begin with redis://, rediss:// or unix://."
+        )
+    return str(url)
+
+
+def _broker_url(url: str) -> str:
+    """Celery has its own spelling of a unix socket and its database."""
+    parts = urlsplit(url)
+    if parts.scheme != "unix":
+        return url
+    number = parse_qs(parts.query).get("db", ["0"])[0]
+    return f"redis+socket://{parts.path}?virtual_host={number}"
+
+
+PRODUCTION = _mode() == "production"
+DEBUG = False
+DATA = data_folder()
+SECRET_KEY = _secret_key()
+ALLOWED_HOSTS = (
+    _required("ALLOWED_HOSTS").split(",")
+    if PRODUCTION
+    else env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+)
+FRONTIERBOARD_REPOSITORY = _repository()
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "csp",
+    "django_htmx",
+    "dashboard",
+    "ingest",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "dashboard.urls"
+WSGI_APPLICATION = "dashboard.wsgi.application"
+APPEND_SLASH = False
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES = {"default": _database()}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+REDIS_URL = _redis_url()
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": f"{key_prefix()}cache",
+    },
+}
+
+LANGUAGE_CODE = "en"
+USE_I18N = False
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+# Files. Hashed names need `collectstatic`, which `make run` and the image do; without
+# it (tests, commands by hand) the files are served from where they lie.
+STATIC_MANIFEST = _flag("FRONTIERBOARD_STATIC_MANIFEST")
+STATIC_URL = "/static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = not STATIC_MANIFEST
+STATICFILES = "django.contrib.staticfiles.storage"
+STORAGES = {
+    # Raw artifact bytes, named by their sha256. No base URL: nothing links to them.
+    "raw": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": DATA / "raw", "base_url": None},
+    },
+    "staticfiles": {
+        "BACKEND": f"{STATICFILES}.ManifestStaticFilesStorage"
+        if STATIC_MANIFEST
+        else f"{STATICFILES}.StaticFilesStorage",
+    },
+}
+
+# Jobs. A task is acknowledged when it is done, so a killed worker's task comes back:
+# live workers look every 5 s, not every 100, for tasks older than the visibility
+# timeout, which stays above the longest task so that none is handed out while it runs.
+CELERY_BROKER_URL = _broker_url(REDIS_URL)
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "global_keyprefix": key_prefix(),
+    "unacked_restore_interval": 5,
+    "unacked_restore_throttle": 1,
+    "visibility_timeout": 11 * 60,
+}
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_SOFT_TIME_LIMIT = 9 * 60
+CELERY_TASK_TIME_LIMIT = 10 * 60
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_ENABLE_UTC = True
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, str | schedule]] = {}
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA / "beat-schedule")
+
+# Browser security. Charts are drawn by a script file that reads JSON, so no inline
+# script is ever needed; exported pictures pass through data: and blob: addresses.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:", "blob:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+    },
+}
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_SECURE = PRODUCTION
+CSRF_COOKIE_SECURE = PRODUCTION
+SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
+SECURE_HSTS_PRELOAD = PRODUCTION
+if _flag("FRONTIERBOARD_TRUST_PROXY"):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+
+# Logs: one key=value line per event on stderr, from structlog and logging alike.
+_EVENT_STEPS: list[structlog.types.Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.processors.format_exc_info,
+]
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *_EVENT_STEPS,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    wrapper_class=structlog.stdlib.BoundLogger,
+    cache_logger_on_first_use=True,
+)
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "events": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "foreign_pre_chain": _EVENT_STEPS,
+            "processors": [
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.KeyValueRenderer(
+                    key_order=["timestamp", "level", "logger", "event"]
+                ),
+            ],
+        },
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "events"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    "loggers": {"django": {"level": "INFO", "propagate": True, "handlers": []}},
+}

@@ -1,0 +1,7 @@
+"""The ingest app's registration."""
+
+from django.apps import AppConfig
+
+
+class IngestConfig(AppConfig):
+    name = "ingest"

@@ -1,0 +1,150 @@
+"""Child processes that never outlive the launcher, not even when it is killed."""
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from launcher.errors import LaunchError
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+_CLONE_NEWUSER = 0x10000000
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a child is asked to stop: (signal, seconds to wait) in turn, then SIGKILL."""
+
+    steps: tuple[tuple[signal.Signals, float], ...] = ((signal.SIGTERM, 10.0),)
+
+
+@dataclass(frozen=True)
+class Child:
+    """A started process and what is needed to speak about it and to stop it."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    ending: Ending
+    log: Path
+
+    def stop(self) -> None:
+        """Ask the process to stop, wait, and end its whole group when it does not."""
+        for number, seconds in self.ending.steps:
+            if self.process.poll() is not None:
+                break
+            self.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(seconds)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def last_words(self) -> str:
+        """Return the newest line of the log that is not empty."""
+        try:
+            lines = self.log.read_text(errors="replace").splitlines()
+        except OSError:
+            return "no log"
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
+
+def start(
+    name: str,
+    command: Sequence[str | Path],
+    *,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    ending: Ending | None = None,
+    as_nobody: bool = False,
+) -> Child:
+    """Start a command in a session of its own, with its output appended to `log`.
+
+    When the launcher dies the kernel sends the child the first signal of its ending.
+    `as_nobody` hides uid 0 from a program that refuses it.
+    """
+    ending = ending or Ending()
+    farewell = ending.steps[0][0]
+    parent = os.getpid()
+
+    def before_exec() -> None:
+        if as_nobody:
+            _enter_user_namespace()
+        # After the namespace: entering one would clear the request again.
+        _LIBC.prctl(_PR_SET_PDEATHSIG, farewell, 0, 0, 0)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        process = subprocess.Popen(  # noqa: S603  the commands are the launcher's own
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=dict(env) if env is not None else None,
+            start_new_session=True,
+            preexec_fn=before_exec,  # noqa: PLW1509  no other thread runs yet
+        )
+    return Child(name, process, ending, log)
+
+
+def run_to_end(
+    command: Sequence[str | Path],
+    *,
+    what: str,
+    as_nobody: bool = False,
+    stdin: str = "",
+) -> None:
+    """Run a short command; a failure raises LaunchError with its last line."""
+    done = subprocess.run(  # noqa: S603  the commands are the launcher's own
+        [str(part) for part in command],
+        input=stdin.encode(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        preexec_fn=_enter_user_namespace if as_nobody else None,
+        check=False,
+    )
+    if done.returncode:
+        lines = done.stdout.decode(errors="replace").strip().splitlines()
+        raise LaunchError(f"{what} failed: {lines[-1] if lines else done.returncode}")
+
+
+@cache
+def user_namespaces_work() -> bool:
+    """Say whether a child may enter a user namespace of its own."""
+    try:
+        subprocess.run(
+            ["/bin/true"],
+            preexec_fn=_enter_user_namespace,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True
+
+
+def is_alive(pid: int) -> bool:
+    """Say whether a process with this id exists."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _enter_user_namespace() -> None:
+    """Leave uid 0 behind: in an unmapped namespace the uid reads as nobody's.
+
+    Files stay owned by and open to the real user, so no account and no chown is needed.
+    """
+    if _LIBC.unshare(_CLONE_NEWUSER) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

@@ -1,0 +1,73 @@
+"""Postgres and the broker as things to be used, shared between processes."""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from launcher import broker, postgres
+from launcher.errors import LaunchError
+from launcher.processes import Child
+
+
+@contextmanager
+def postgres_for(data: Path, *, options: Sequence[str] = ()) -> Iterator[Child | None]:
+    """Run the block with the data folder's Postgres; see `_shared`."""
+    with _shared(
+        data,
+        "postgres",
+        postgres.is_running,
+        lambda: postgres.start_postgres(data, options=options),
+    ) as child:
+        yield child
+
+
+@contextmanager
+def broker_for(data: Path) -> Iterator[Child | None]:
+    """Run the block with the data folder's broker; see `_shared`."""
+    with _shared(
+        data, "broker", broker.is_running, lambda: broker.start_broker(data)
+    ) as child:
+        yield child
+
+
+@contextmanager
+def _shared(
+    data: Path,
+    name: str,
+    is_running: Callable[[Path], bool],
+    start: Callable[[], Child],
+) -> Iterator[Child | None]:
+    """Yield the service's child when this process started it, else None.
+
+    1. Take the lock file alone: one process at a time looks and starts.
+    2. Start the service unless it runs.
+    3. Share the lock while the block runs.
+    4. Who started it waits until nobody shares the lock any more, then stops it.
+    """
+    with _lock_file(data, name) as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        child = None if is_running(data) else start()
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            yield child
+        finally:
+            if child:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                child.stop()
+
+
+@contextmanager
+def _lock_file(data: Path, name: str) -> Iterator[int]:
+    try:
+        data.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(data / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise LaunchError(
+            f"The data folder {data} cannot be written: {error.strerror}."
+        ) from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)

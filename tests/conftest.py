@@ -1,0 +1,44 @@
+"""Fixtures that all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from launcher.paths import key_prefix
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with recorded and golden data, or a skip that says it is absent."""
+    named = os.environ.get("FRONTIERBOARD_SHARED")
+    folder = Path(named) if named else CHECKOUT.parent / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"recorded data is absent: {folder} (set FRONTIERBOARD_SHARED)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def redis_client():
+    """A client of the Redis that the tests were given, or that was started for them."""
+    with Redis.from_url(os.environ["REDIS_URL"]) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _no_leftover_keys(redis_client):
+    """Cache and queues are empty at each test's start, and after the last.
+
+    Only keys of this test run are touched: the Redis may be anybody's.
+    """
+    _delete_keys(redis_client)
+    yield
+    _delete_keys(redis_client)
+
+
+def _delete_keys(client: Redis) -> None:
+    if keys := list(client.scan_iter(f"{key_prefix()}*", count=1000)):
+        client.delete(*keys)

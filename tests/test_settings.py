@@ -1,0 +1,88 @@
+"""The settings refuse odd values with one sentence."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def check(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "manage.py", "check", *arguments],
+        cwd=CHECKOUT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+PRODUCTION = {
+    "FRONTIERBOARD_MODE": "production",
+    "SECRET_KEY": "jY4-0tQ8kq1vN7wX3pR5sB9mC2dF6gH0aL_eUzTiOoKx~Wn-uP4",
+    "ALLOWED_HOSTS": "board.example.org",
+    "DATABASE_URL": "postgres://board@db/board",
+    "REDIS_URL": "redis://broker/0",
+}
+
+
+def test_production_passes_the_deployment_check():
+    done = check("--deploy", "--fail-level", "INFO", **PRODUCTION)
+
+    assert done.returncode == 0, done.stderr
+    assert "no issues (0 silenced)" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("SECRET_KEY", "", "SECRET_KEY must be set when serving in production."),
+        ("ALLOWED_HOSTS", "", "ALLOWED_HOSTS must be set when serving in production."),
+        ("DATABASE_URL", "mysql://x/y", "DATABASE_URL must begin with postgres://."),
+        ("REDIS_URL", "amqp://x", "REDIS_URL must begin with redis://"),
+        ("FRONTIERBOARD_MODE", "fast", "must be local or production, not 'fast'."),
+        ("FRONTIERBOARD_TRUST_PROXY", "yes", "must be 0 or 1, not 'yes'."),
+        ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
+    ],
+)
+def test_odd_value_stops_with_one_sentence(name, value, sentence):
+    done = check(**PRODUCTION | {name: value})
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert sentence in done.stderr
+
+
+def test_local_mode_keeps_one_secret_key(tmp_path):
+    local = {"SECRET_KEY": "", "FRONTIERBOARD_DATA": str(tmp_path / "data")}
+
+    assert check(**local).returncode == 0
+    first = (tmp_path / "data" / "secret-key").read_text()
+    assert check(**local).returncode == 0
+
+    assert len(first) >= 50
+    assert (tmp_path / "data" / "secret-key").read_text() == first
+
+
+def test_data_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    done = check(SECRET_KEY="", FRONTIERBOARD_DATA=str(tmp_path / "file" / "data"))
+
+    assert done.returncode == 1
+    assert f"no key can be kept in {tmp_path}/file/data" in done.stderr
+
+
+@pytest.mark.django_db
+def test_database_and_cache_are_real():
+    cache.set("asked", "yes")
+
+    assert connection.vendor == "postgresql"
+    assert cache.get("asked") == "yes"
