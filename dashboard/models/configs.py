@@ -72,7 +72,7 @@ class ConfigKey(Stamped):
     hardware = models.CharField(max_length=40, blank=True, default="")
     framework = models.CharField(max_length=60, blank=True, default="")
     scenario_kind = models.CharField(
-        max_length=20, blank=True, default="", help_text="fixed-seq-len, agentic-coding"
+        max_length=60, blank=True, default="", help_text="fixed-seq-len, agentic-coding"
     )
     is_synthetic = models.BooleanField(
         default=False, help_text="made for rows that map to no published key"
@@ -111,7 +111,9 @@ class ConfigDefinition(models.Model):
     )
     image = models.TextField(blank=True, default="")
     runner = models.CharField(max_length=100, blank=True, default="")
-    search_space = models.JSONField(default=dict)
+    entry = models.JSONField(
+        default=dict, help_text="the whole entry, search space included"
+    )
     first_seen_sha = models.CharField(max_length=64)
     first_seen_at = models.DateTimeField()
     last_seen_sha = models.CharField(max_length=64)

@@ -251,6 +251,9 @@ class Skip(models.Model):
     index = models.PositiveIntegerField(default=0)
     reason = models.CharField(max_length=60)
     detail = models.TextField(blank=True, default="")
+    is_from_reading = models.BooleanField(
+        default=False, help_text="about bytes, not about a stored record"
+    )
 
     class Meta:
         constraints = [

@@ -1,0 +1,161 @@
+"""Physical checks of one measurement: what cannot be true is flagged, with numbers."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from dashboard.vocabulary.deployments import Deployment
+
+PERCENTILES = ("median", "p75", "p90", "p95", "p99", "p99.9")
+LATENCIES = ("ttft", "tpot", "itl", "e2el")
+LITTLE_RANGE = (0.60, 1.15)
+SUM_TOLERANCE = 0.01
+# Producers round aggregates to five decimals.
+ROUNDING = 1e-5
+
+FlagText = tuple[str, str]
+
+
+class Measurement(NamedTuple):
+    """What the checks look at. Throughput in tok/s/GPU, latencies in s.
+
+    ``osl`` is None for agentic replays: their users pause between requests, so
+    Little's law says nothing there. ``role_denominators`` is true where input and
+    output are per prefill and decode GPU, not per GPU of the whole deployment.
+    """
+
+    metrics: Mapping[str, float]
+    deployment: Deployment
+    concurrency: int
+    osl: int | None
+    gpus: int | None
+    prefill_gpus: int | None
+    decode_gpus: int | None
+    role_denominators: bool
+
+
+def physical_flags(m: Measurement) -> list[FlagText]:
+    """Return (code, text) of every check that the measurement fails."""
+    checks = (
+        _gpu_count,
+        _signs,
+        _throughput_sum,
+        _littles_law,
+        _percentile_order,
+        _power,
+    )
+    return [flag for check in checks for flag in check(m)]
+
+
+def topology_gpus(d: Deployment) -> tuple[int | None, int | None]:
+    """Return the GPUs that the topology needs: (prefill or all, decode).
+
+    tp x pp x pcp per worker; decode context parallelism and expert parallelism
+    share the same GPUs.
+    """
+    if not d.multinode:
+        return _product(1, d.tp, d.pp, d.pcp), None
+    prefill = _product(d.prefill_workers, d.prefill_tp, d.prefill_pp, d.prefill_pcp)
+    if not d.decode_workers:
+        return prefill, 0
+    return prefill, _product(d.decode_workers, d.decode_tp, d.decode_pp, d.decode_pcp)
+
+
+def _product(*factors: int | None) -> int | None:
+    result = 1
+    for factor in factors:
+        if factor is None:
+            return None
+        result *= factor
+    return result
+
+
+def _gpu_count(m: Measurement) -> Iterator[FlagText]:
+    prefill, decode = topology_gpus(m.deployment)
+    pairs = (
+        [("", m.gpus, prefill)]
+        if not m.deployment.multinode
+        else [
+            ("prefill ", m.prefill_gpus, prefill),
+            ("decode ", m.decode_gpus, decode),
+        ]
+    )
+    for role, counted, needed in pairs:
+        if counted is not None and needed is not None and counted != needed:
+            yield (
+                "gpu_count_mismatch",
+                f"{counted} {role}GPUs counted, the topology needs {needed}",
+            )
+
+
+def _signs(m: Measurement) -> Iterator[FlagText]:
+    negative = sorted(name for name, value in m.metrics.items() if value < 0)
+    if negative:
+        yield "negative_value", f"negative: {', '.join(negative[:5])}"
+    if m.metrics.get("tput_per_gpu") == 0:
+        yield "zero_throughput", "throughput is zero"
+
+
+def _denominators(m: Measurement) -> tuple[float, float, float] | None:
+    """Return GPUs behind (total, input, output) throughput, or None if unknown."""
+    if not m.role_denominators:
+        return (1, 1, 1)
+    if m.prefill_gpus is None or m.decode_gpus is None:
+        return None
+    total = m.prefill_gpus + m.decode_gpus
+    return (total, m.prefill_gpus, m.decode_gpus or total)
+
+
+def _throughput_sum(m: Measurement) -> Iterator[FlagText]:
+    names = ("tput_per_gpu", "input_tput_per_gpu", "output_tput_per_gpu")
+    values = [m.metrics.get(name) for name in names]
+    gpus = _denominators(m)
+    if gpus is None or values[0] is None or values[1] is None or values[2] is None:
+        return
+    total = values[0] * gpus[0]
+    parts = values[1] * gpus[1] + values[2] * gpus[2]
+    if abs(total - parts) > SUM_TOLERANCE * abs(total):
+        yield (
+            "throughput_sum",
+            f"total is {total:.4g} tok/s, input plus output {parts:.4g} tok/s",
+        )
+
+
+def _littles_law(m: Measurement) -> Iterator[FlagText]:
+    """Check output_tput x GPUs x e2e / (osl x concurrency): about one by Little."""
+    output = m.metrics.get("output_tput_per_gpu")
+    e2e = m.metrics.get("mean_e2el", m.metrics.get("median_e2el"))
+    gpus: float | None = m.gpus
+    if m.role_denominators:
+        denominators = _denominators(m)
+        gpus = denominators[2] if denominators else None
+    if output is None or e2e is None or not m.osl or not gpus or output <= 0:
+        return
+    ratio = output * gpus * e2e / (m.osl * m.concurrency)
+    if not LITTLE_RANGE[0] <= ratio <= LITTLE_RANGE[1]:
+        yield (
+            "littles_law",
+            f"Little's law ratio is {ratio:.2f}; expected ≈ {output / ratio:.1f} "
+            f"output tok/s/GPU for {gpus:.0f} GPUs",
+        )
+
+
+def _percentile_order(m: Measurement) -> Iterator[FlagText]:
+    wrong = [name for name in LATENCIES if not _ordered(m.metrics, name, 1)]
+    if not _ordered(m.metrics, "intvty", -1):
+        wrong.append("intvty")
+    if wrong:
+        yield "percentile_order", f"percentiles out of order: {', '.join(wrong)}"
+
+
+def _ordered(metrics: Mapping[str, float], name: str, sign: int) -> bool:
+    values = [metrics.get(f"{percentile}_{name}") for percentile in PERCENTILES]
+    known = [sign * value for value in values if value is not None]
+    return all(
+        low <= high + ROUNDING * max(1.0, abs(high))
+        for low, high in zip(known, known[1:], strict=False)
+    )
+
+
+def _power(m: Measurement) -> Iterator[FlagText]:
+    if m.metrics.get("power_valid") == 0:
+        yield "power_invalid", "power telemetry failed validation: no energy figures"

@@ -1,0 +1,340 @@
+"""Master configs as they stood at a commit: stored once, chosen per run and file."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
+
+from dashboard.models import (
+    Checkpoint,
+    ConfigDefinition,
+    ConfigFile,
+    ConfigKey,
+    ConfigSnapshot,
+    Run,
+)
+from ingest.config_keys import (
+    ConfigDefinitionData,
+    ConfigError,
+    Expansion,
+    Snapshot,
+    expand_master,
+    fingerprint,
+)
+from ingest.normalize import (
+    canonical_framework,
+    canonical_model,
+    canonical_precision,
+    hardware_base,
+)
+from ingest.upserts import Table, upsert
+
+RUNNERS = "runners.yaml"
+EMPTY = hashlib.sha256(b"").hexdigest()
+
+FILES = Table(ConfigFile, ("sha256", "text", "fingerprints"), ("sha256",))
+SNAPSHOTS = Table(
+    ConfigSnapshot,
+    ("sha", "name", "at", "file_id", "is_applied"),
+    ("sha", "name"),
+    kept=frozenset({"at", "is_applied"}),
+)
+KEYS = Table(
+    ConfigKey,
+    (
+        "key",
+        "model",
+        "precision",
+        "hardware",
+        "framework",
+        "scenario_kind",
+        "is_synthetic",
+    ),
+    ("key",),
+    kept=frozenset(
+        {
+            "model",
+            "precision",
+            "hardware",
+            "framework",
+            "scenario_kind",
+            "is_synthetic",
+        }
+    ),
+)
+
+
+@dataclass(slots=True)
+class Imported:
+    """What an import of config files did."""
+
+    files: int = 0
+    keys: int = 0
+    entries: int = 0
+    new_snapshots: int = 0
+    defects: list[str] = field(default_factory=list)
+
+
+def is_master(name: str) -> bool:
+    """Tell whether a config file defines config keys."""
+    return name.endswith("-master.yaml")
+
+
+def import_configs(files: Mapping[str, str], *, sha: str, at: datetime) -> Imported:
+    """Store config files of one commit and the definitions that they hold.
+
+    A file that cannot be read becomes one defect; the others are imported.
+    ``at`` is when the commit was made, or when its first run was.
+    """
+    done = Imported()
+    runners = files.get(RUNNERS) or _newest_runners(at)
+    for name, text in sorted(files.items(), key=lambda item: item[0] != RUNNERS):
+        try:
+            expansion = _expansion(name, text, runners)
+        except ConfigError as error:
+            done.defects.append(f"{name}: {error}")
+            continue
+        done.files += 1
+        done.keys += len(expansion.definitions)
+        done.entries += len(expansion.entries)
+        done.defects += [f"{name}: {defect}" for defect in expansion.defects]
+        done.new_snapshots += _store_snapshot(name, text, expansion, sha, at)
+        _store_definitions(expansion, sha, at)
+    return done
+
+
+def _expansion(name: str, text: str, runners: str | None) -> Expansion:
+    return expand_master(text, runners) if is_master(name) else Expansion()
+
+
+def _newest_runners(at: datetime) -> str | None:
+    snapshots = ConfigSnapshot.objects.filter(name=RUNNERS).select_related("file")
+    chosen = snapshots.filter(at__lte=at).order_by("-at").first()
+    chosen = chosen or snapshots.order_by("at").first()
+    return chosen.file.text if chosen else None
+
+
+def _store_snapshot(
+    name: str, text: str, expansion: Expansion, sha: str, at: datetime
+) -> int:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    prints = sorted({e.fingerprint for e in expansion.entries if e.fingerprint})
+    file_id = upsert(FILES, [(digest, text, prints)]).ids[(digest,)]
+    stored = upsert(SNAPSHOTS, [(sha, name, at, file_id, False)])
+    # The same commit may have several runs: its time is the earliest.
+    ConfigSnapshot.objects.filter(sha=sha, name=name, at__gt=at).update(at=at)
+    return stored.new + stored.changed
+
+
+def _store_definitions(expansion: Expansion, sha: str, at: datetime) -> None:
+    definitions = expansion.definitions
+    if not definitions:
+        return
+    keys = upsert(KEYS, [_key_values(d) for d in definitions.values()]).ids
+    checkpoints = checkpoint_ids({d.model for d in definitions.values()})
+    seen = {
+        (keys[(key,)], fingerprint(data.raw)): (checkpoints[data.model.casefold()], data)
+        for key, data in definitions.items()
+    }
+    _see_definitions(seen, sha, at)
+    _follow_newest({key_id for key_id, _ in seen})
+
+
+def _key_values(data: ConfigDefinitionData) -> tuple[object, ...]:
+    kinds = ",".join(data.scenario_kinds)
+    return (data.key, *_attributes(data.raw), kinds, False)
+
+
+def _attributes(entry: Mapping[str, object]) -> tuple[str, str, str, str]:
+    """Return model, precision, hardware and framework of a master entry."""
+    prefix, model = str(entry["model-prefix"]), str(entry["model"])
+    runner = str(entry["runner"])
+    return (
+        canonical_model(prefix, model) or prefix,
+        canonical_precision(str(entry["precision"])),
+        hardware_base(runner) or runner,
+        canonical_framework(str(entry["framework"])),
+    )
+
+
+def checkpoint_ids(names: Iterable[str]) -> dict[str, int]:
+    """Return checkpoint ids by case-folded name; unknown ones are made."""
+    wanted = {name.casefold(): name for name in sorted(names) if name}
+    found = _known_checkpoints()
+    missing = [Checkpoint(name=n) for k, n in wanted.items() if k not in found]
+    if missing:
+        Checkpoint.objects.bulk_create(missing, ignore_conflicts=True)
+        found = _known_checkpoints()
+    return {key: found[key] for key in wanted}
+
+
+def _known_checkpoints() -> dict[str, int]:
+    known: dict[str, int] = {}
+    for pk, name, aliases in Checkpoint.objects.values_list("pk", "name", "aliases"):
+        for spelling in (*aliases, name):
+            known[str(spelling).casefold()] = pk
+    return known
+
+
+def _see_definitions(
+    seen: Mapping[tuple[int, str], tuple[int, ConfigDefinitionData]],
+    sha: str,
+    at: datetime,
+) -> None:
+    """Store what is new of a commit's definitions and widen when others were seen."""
+    key_ids = {key_id for key_id, _ in seen}
+    known = ConfigDefinition.objects.filter(config_key_id__in=key_ids)
+    stored = {(d.config_key_id, d.digest): d for d in known.defer("entry")}
+    ConfigDefinition.objects.bulk_create(
+        ConfigDefinition(
+            config_key_id=key_id,
+            digest=digest,
+            checkpoint_id=checkpoint_id,
+            image=data.image.replace("#", "/", 1),
+            runner=data.runner,
+            entry=data.raw,
+            first_seen_sha=sha,
+            first_seen_at=at,
+            last_seen_sha=sha,
+            last_seen_at=at,
+        )
+        for (key_id, digest), (checkpoint_id, data) in seen.items()
+        if (key_id, digest) not in stored
+    )
+    again = [d for place, d in stored.items() if place in seen]
+    for which, wider in (
+        ("first", [d.pk for d in again if at < d.first_seen_at]),
+        ("last", [d.pk for d in again if at > d.last_seen_at]),
+    ):
+        ConfigDefinition.objects.filter(pk__in=wider).update(
+            **{f"{which}_seen_sha": sha, f"{which}_seen_at": at}
+        )
+
+
+def _follow_newest(config_key_ids: set[int]) -> None:
+    """Let each key carry the definition that was seen last, and its attributes."""
+    definitions = ConfigDefinition.objects.filter(config_key_id__in=config_key_ids)
+    order = definitions.order_by("last_seen_at", "first_seen_at", "digest")
+    newest = dict(order.values_list("config_key_id", "pk"))
+    keys = ConfigKey.objects.filter(pk__in=newest)
+    stale = [key for key in keys if key.definition_id != newest[key.pk]]
+    for key in stale:
+        definition = ConfigDefinition.objects.get(pk=newest[key.pk])
+        entry = definition.entry
+        key.definition = definition
+        key.is_synthetic = False
+        key.model, key.precision, key.hardware, key.framework = _attributes(entry)
+        key.scenario_kind = ",".join(entry.get("scenarios") or {})
+    names = ["model", "precision", "hardware", "framework", "scenario_kind"]
+    ConfigKey.objects.bulk_update(stale, ["definition", "is_synthetic", *names])
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The config files that apply to a run, and how each was chosen.
+
+    ``files`` maps a file name to (method, commit, sha256); methods are ``exact``,
+    ``fingerprint``, ``before`` and ``after``.
+    """
+
+    files: dict[str, tuple[str, str, str]]
+    snapshot: Snapshot | None
+
+    def method_for(self, key: str) -> str:
+        """Return how the file that defines a key was chosen, or an empty text."""
+        for method, _, digest in self.files.values():
+            if key in _definitions(digest):
+                return method
+        return ""
+
+
+def choose_files(run: Run, fingerprints: Iterable[str]) -> Choice:
+    """Choose, per config file, the version that applies to a run.
+
+    The exact commit; else a version whose matrix holds recipes that the run's rows
+    name; else the newest at or before the run; else the earliest after it.
+    """
+    wanted = {value for value in fingerprints if value}
+    versions: dict[str, list[ConfigSnapshot]] = {}
+    snapshots = ConfigSnapshot.objects.select_related("file").defer("file__text")
+    for snapshot in snapshots.order_by("at", "pk"):
+        versions.setdefault(snapshot.name, []).append(snapshot)
+    files = {
+        name: _choose(found, run, wanted) for name, found in sorted(versions.items())
+    }
+    digests = {name: digest for name, (_, _, digest) in files.items()}
+    return Choice(files, snapshot_of(digests))
+
+
+def _choose(
+    versions: list[ConfigSnapshot], run: Run, wanted: set[str]
+) -> tuple[str, str, str]:
+    exact = [v for v in versions if v.sha == run.sha or _is_abbreviated(v.sha, run.sha)]
+    if exact:
+        return ("exact", exact[-1].sha, exact[-1].file.sha256)
+    counts = [(_shared(v.file.fingerprints, wanted), v) for v in versions]
+    best = max(count for count, _ in counts)
+    if wanted and best:
+        fitting = [v for count, v in counts if count == best]
+        method, chosen = "fingerprint", _nearest(fitting, run)[1]
+    else:
+        method, chosen = _nearest(versions, run)
+    return (method, chosen.sha, chosen.file.sha256)
+
+
+def _is_abbreviated(short: str, sha: str) -> bool:
+    return 7 <= len(short) < len(sha) and sha.startswith(short)
+
+
+def _shared(prints: list[str], wanted: set[str]) -> int:
+    """Count wanted recipes, given in full or by their first 16 digits."""
+    if not wanted:
+        return 0
+    known = {*prints, *(value[:16] for value in prints)}
+    return len(wanted & known)
+
+
+def _nearest(versions: list[ConfigSnapshot], run: Run) -> tuple[str, ConfigSnapshot]:
+    before = [v for v in versions if v.at <= run.created_at]
+    return ("before", before[-1]) if before else ("after", versions[0])
+
+
+def snapshot_of(digests: Mapping[str, str]) -> Snapshot | None:
+    """Return the matrix of the chosen files, AMD's before NVIDIA's as in a run."""
+    masters = tuple(digests[name] for name in sorted(digests) if is_master(name))
+    if not masters:
+        return None
+    return _snapshot(masters, digests.get(RUNNERS, EMPTY))
+
+
+@lru_cache(maxsize=16)
+def _snapshot(masters: tuple[str, ...], runners: str) -> Snapshot:
+    expansions = [_stored_expansion(digest, runners) for digest in masters]
+    return Snapshot([entry for e in expansions for entry in e.entries])
+
+
+@lru_cache(maxsize=64)
+def _stored_expansion(digest: str, runners: str) -> Expansion:
+    return expand_master(_text(digest), None if runners == EMPTY else _text(runners))
+
+
+@lru_cache(maxsize=256)
+def _definitions(digest: str) -> frozenset[str]:
+    """Return the keys a stored file defines; contents never change under a digest."""
+    try:
+        return frozenset(_stored_expansion(digest, EMPTY).definitions)
+    except ConfigError:
+        return frozenset()
+
+
+def _text(digest: str) -> str:
+    return ConfigFile.objects.get(sha256=digest).text
+
+
+def unapplied_names() -> set[str]:
+    """Return names of config files with versions that older runs have not seen."""
+    return set(
+        ConfigSnapshot.objects.filter(is_applied=False).values_list("name", flat=True)
+    )
+
