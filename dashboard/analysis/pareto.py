@@ -1,0 +1,67 @@
+"""The Pareto frontier of points over two metrics; knows no table and no picture."""
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dashboard.analysis.frames import require_columns
+from dashboard.vocabulary.metrics import METRICS
+
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+def frontier(points: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
+    """Return the rows of ``points`` that no other row dominates, sorted by ``x``.
+
+    ``x`` and ``y`` are metric columns; each metric's own direction says what is
+    better. One point dominates another when both its values are at least as good
+    and one is better, so exact ties stay together. A row enters only with a finite
+    ``x`` above 0 and a finite ``y``. Rows are returned as they are, with their index.
+    """
+    mask = on_frontier(points, x, y)
+    return points[mask].sort_values([x, y], kind="stable")
+
+
+def on_frontier(points: pd.DataFrame, x: str, y: str) -> Mask:
+    """Return for each row of ``points`` whether it is on the frontier.
+
+    O(n log n): the values of x are visited from the best on, and a row survives when
+    its y is the best of its own x and better than all y seen at better x.
+    """
+    require_columns(points, (x, y))
+    xs, ys = _floats(points[x]), _floats(points[y])
+    enters = np.isfinite(xs) & (xs > 0) & np.isfinite(ys)
+    mask = np.zeros(len(points), dtype=np.bool_)
+    if enters.any():
+        mask[enters] = _undominated(_goodness(x, xs[enters]), _goodness(y, ys[enters]))
+    return mask
+
+
+def on_frontier_within(points: pd.DataFrame, by: str, x: str, y: str) -> Mask:
+    """Return the same, with a frontier of its own for each value of column ``by``."""
+    require_columns(points, (by,))
+    mask = np.zeros(len(points), dtype=np.bool_)
+    for positions in points.groupby(by, sort=False).indices.values():
+        mask[positions] = on_frontier(points.iloc[positions], x, y)
+    return mask
+
+
+def _floats(column: pd.Series) -> Floats:
+    return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _goodness(name: str, values: Floats) -> Floats:
+    """Turn values so that larger is better; raise ``ValueError`` where neither is."""
+    direction = METRICS[name].direction
+    if direction == "none":
+        raise ValueError(f"{name} has no better direction")
+    return values if direction == "higher" else -values
+
+
+def _undominated(xs: Floats, ys: Floats) -> Mask:
+    _, group = np.unique(-xs, return_inverse=True)
+    best = np.full(group.max() + 1, -np.inf)
+    np.maximum.at(best, group, ys)
+    best_before = np.concatenate(([-np.inf], np.maximum.accumulate(best)[:-1]))
+    return (ys == best[group]) & (ys > best_before[group])

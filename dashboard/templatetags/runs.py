@@ -1,0 +1,74 @@
+"""How states, scores and addresses are written on the run pages."""
+
+from django import template
+
+from dashboard.vocabulary import flags, links
+from dashboard.vocabulary.scenarios import scenario_label as label
+
+register = template.Library()
+
+MISSING = "–"
+BADGES = {
+    "success": "badge-ok",
+    "official": "badge-ok",
+    "current": "badge-ok",
+    "done": "badge-ok",
+    "unofficial": "badge-info",
+    "running": "badge-info",
+    "in_progress": "badge-info",
+    "queued": "badge-info",
+    "held": "badge-warn",
+    "cancelled": "badge-warn",
+    "action_required": "badge-warn",
+    "stale": "badge-warn",
+    "expired": "badge-warn",
+    "partly": "badge-warn",
+    "failure": "badge-bad",
+    "timed_out": "badge-bad",
+    "startup_failure": "badge-bad",
+    "hidden": "badge-bad",
+    "rejected": "badge-bad",
+    "failed": "badge-bad",
+}
+
+
+@register.filter
+def badge(state: str | None) -> str:
+    """Return the classes of a badge that says this word."""
+    return f"badge {BADGES.get(state or '', '')}".strip()
+
+
+@register.filter
+def four_decimals(value: float | None) -> str:
+    """Write a fraction with four decimals."""
+    return MISSING if value is None else f"{value:.4f}"
+
+
+@register.filter
+def web_link(text: str) -> str:
+    """Return the text if it is an http(s) address, else an empty text."""
+    return links.web_link(text)
+
+
+@register.filter
+def scenario_label(scenario: str) -> str:
+    """Return how a scenario is written on a page."""
+    return label(scenario)
+
+
+@register.filter
+def flag_title(code: str) -> str:
+    """Return what a flag says in words."""
+    return flags.flag_title(code)
+
+
+@register.filter
+def flag_is_out(code: str) -> bool:
+    """Tell whether a flag keeps its point off the frontier."""
+    return flags.is_out(code)
+
+
+@register.filter
+def in_words(code: str) -> str:
+    """Write a code such as ``failed_run`` as words."""
+    return code.replace("_", " ")
