@@ -8,7 +8,7 @@ from ingest.config_keys.expansion import (
     expand_master,
 )
 from ingest.config_keys.fingerprints import fingerprint
-from ingest.config_keys.mapping import Mapping, map_row, unmapped_key
+from ingest.config_keys.mapping import Mapping, RowMapper, map_row, unmapped_key
 from ingest.config_keys.plans import job_identity
 from ingest.config_keys.snapshot import Snapshot
 from ingest.config_keys.wildcards import expand_wildcards
@@ -19,6 +19,7 @@ __all__ = [
     "Expansion",
     "Mapping",
     "MatrixEntry",
+    "RowMapper",
     "Snapshot",
     "expand_master",
     "expand_wildcards",

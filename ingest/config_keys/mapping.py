@@ -73,11 +73,26 @@ def map_row(
     Empty text and None in the identity mean unknown and filter nothing.
     ``changelog_keys`` are expanded keys that hold for the row's scenario.
     """
-    named = frozenset(changelog_keys or ())
-    narrowed = _remembered(identity, snapshot, named) if snapshot else None
-    if narrowed is None:
-        return _without_entries(identity, snapshot, named)
-    return _chosen(narrowed, identity, named)
+    return RowMapper(snapshot, changelog_keys).map(identity)
+
+
+class RowMapper:
+    """Maps many rows against one snapshot and the same changelog keys."""
+
+    def __init__(
+        self, snapshot: Snapshot | None, changelog_keys: Collection[str] | None = None
+    ) -> None:
+        """Take the snapshot of the run and the keys that its changelog names."""
+        self._snapshot = snapshot
+        self._named = frozenset(changelog_keys or ())
+
+    def map(self, identity: Identity) -> Mapping:
+        """Find the config key of a row, as `map_row` does."""
+        snapshot, named = self._snapshot, self._named
+        narrowed = _remembered(identity, snapshot, named) if snapshot else None
+        if narrowed is None:
+            return _without_entries(identity, snapshot, named)
+        return _chosen(narrowed, identity, named)
 
 
 def unmapped_key(identity: Identity) -> str:
