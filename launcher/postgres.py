@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from launcher.disguise import Disguise, choose_disguise, others_can_reach
 from launcher.errors import LaunchError
 from launcher.paths import DATABASE, DATABASE_USER, POSTGRES_PORT, socket_folder
 from launcher.processes import (
@@ -17,7 +18,6 @@ from launcher.processes import (
     is_alive,
     run_to_end,
     start,
-    user_namespaces_work,
 )
 
 START_SECONDS = 30.0
@@ -46,12 +46,18 @@ def start_postgres(data: Path, *, options: Sequence[str] = ()) -> Child:
     """
     deadline = time.monotonic() + START_SECONDS
     _wait_for_the_former(data, deadline)
-    binaries = find_binaries(_version_of(cluster(data)))
-    as_nobody = _must_hide_root()
+    disguise = choose_disguise()
+    if disguise.owner is not None and not others_can_reach(data):
+        raise LaunchError(
+            f"PostgreSQL refuses to run as root, and other users cannot reach {data}: "
+            "run as another user, or set FRONTIERBOARD_DATA or DATABASE_URL."
+        )
+    binaries = disguise.reachable(find_binaries(_version_of(cluster(data))))
     sockets = socket_folder(data)
     sockets.mkdir(mode=0o700, exist_ok=True)
+    disguise.own(sockets)
     if not (cluster(data) / "PG_VERSION").exists():
-        _make_cluster(binaries, data, as_nobody=as_nobody)
+        _make_cluster(binaries, data, disguise)
     settings = [
         "listen_addresses=",
         f"unix_socket_directories={sockets}",
@@ -67,7 +73,7 @@ def start_postgres(data: Path, *, options: Sequence[str] = ()) -> Child:
         ],
         log=data / "log" / "postgres.log",
         ending=_ENDING,
-        as_nobody=as_nobody,
+        enter=disguise.enter,
     )
     _wait_until_ready(child, data, deadline)
     return child
@@ -116,24 +122,14 @@ def _version_of(folder: Path) -> str | None:
         return None
 
 
-def _must_hide_root() -> bool:
-    """Postgres refuses uid 0, so root starts it in a user namespace."""
-    if os.geteuid() != 0:
-        return False
-    if not user_namespaces_work():
-        raise LaunchError(
-            "PostgreSQL refuses to run as root and this machine allows no user "
-            "namespaces: run as another user, or set DATABASE_URL."
-        )
-    return True
-
-
-def _make_cluster(binaries: Path, data: Path, *, as_nobody: bool) -> None:
+def _make_cluster(binaries: Path, data: Path, disguise: Disguise) -> None:
     """Run initdb aside and move the result into place, so half a cluster never stays.
 
     The databases sort by bytes (locale C): the same order on every machine.
     """
     aside = data / f"postgres-new-{os.getpid()}"
+    aside.mkdir(mode=0o700)
+    disguise.own(aside)
     run_to_end(
         [
             binaries / "initdb",
@@ -141,7 +137,7 @@ def _make_cluster(binaries: Path, data: Path, *, as_nobody: bool) -> None:
             *("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"),
         ],
         what="Making the database files",
-        as_nobody=as_nobody,
+        enter=disguise.enter,
     )
     run_to_end(
         [
@@ -149,7 +145,7 @@ def _make_cluster(binaries: Path, data: Path, *, as_nobody: bool) -> None:
             *("--single", "-D", aside, "-c", "fsync=off", "template1"),
         ],
         what="Making the database",
-        as_nobody=as_nobody,
+        enter=disguise.enter,
         stdin=f"CREATE DATABASE {DATABASE}\n",
     )
     aside.rename(cluster(data))

@@ -4,17 +4,15 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from launcher.errors import LaunchError
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
-_CLONE_NEWUSER = 0x10000000
 
 
 @dataclass(frozen=True)
@@ -61,21 +59,21 @@ def start(
     log: Path,
     env: Mapping[str, str] | None = None,
     ending: Ending | None = None,
-    as_nobody: bool = False,
+    enter: Callable[[], None] | None = None,
 ) -> Child:
     """Start a command in a session of its own, with its output appended to `log`.
 
     When the launcher dies the kernel sends the child the first signal of its ending.
-    `as_nobody` hides uid 0 from a program that refuses it.
+    `enter` runs in the child before the program: a disguise.
     """
     ending = ending or Ending()
     farewell = ending.steps[0][0]
     parent = os.getpid()
 
     def before_exec() -> None:
-        if as_nobody:
-            _enter_user_namespace()
-        # After the namespace: entering one would clear the request again.
+        if enter:
+            enter()
+        # After the disguise: a change of user would clear the request again.
         _LIBC.prctl(_PR_SET_PDEATHSIG, farewell, 0, 0, 0)
         if os.getppid() != parent:
             os._exit(1)
@@ -98,7 +96,7 @@ def run_to_end(
     command: Sequence[str | Path],
     *,
     what: str,
-    as_nobody: bool = False,
+    enter: Callable[[], None] | None = None,
     stdin: str = "",
 ) -> None:
     """Run a short command; a failure raises LaunchError with its last line."""
@@ -107,26 +105,12 @@ def run_to_end(
         input=stdin.encode(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        preexec_fn=_enter_user_namespace if as_nobody else None,
+        preexec_fn=enter,
         check=False,
     )
     if done.returncode:
         lines = done.stdout.decode(errors="replace").strip().splitlines()
         raise LaunchError(f"{what} failed: {lines[-1] if lines else done.returncode}")
-
-
-@cache
-def user_namespaces_work() -> bool:
-    """Say whether a child may enter a user namespace of its own."""
-    try:
-        subprocess.run(
-            ["/bin/true"],
-            preexec_fn=_enter_user_namespace,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return True
 
 
 def is_alive(pid: int) -> bool:
@@ -138,13 +122,3 @@ def is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
-
-
-def _enter_user_namespace() -> None:
-    """Leave uid 0 behind: in an unmapped namespace the uid reads as nobody's.
-
-    Files stay owned by and open to the real user, so no account and no chown is needed.
-    """
-    if _LIBC.unshare(_CLONE_NEWUSER) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))

@@ -12,22 +12,29 @@ from launcher.processes import Child
 
 
 @contextmanager
-def postgres_for(data: Path, *, options: Sequence[str] = ()) -> Iterator[Child | None]:
+def postgres_for(
+    data: Path, *, options: Sequence[str] = (), patient: bool = True
+) -> Iterator[Child | None]:
     """Run the block with the data folder's Postgres; see `_shared`."""
     with _shared(
         data,
         "postgres",
         postgres.is_running,
         lambda: postgres.start_postgres(data, options=options),
+        patient=patient,
     ) as child:
         yield child
 
 
 @contextmanager
-def broker_for(data: Path) -> Iterator[Child | None]:
+def broker_for(data: Path, *, patient: bool = True) -> Iterator[Child | None]:
     """Run the block with the data folder's broker; see `_shared`."""
     with _shared(
-        data, "broker", broker.is_running, lambda: broker.start_broker(data)
+        data,
+        "broker",
+        broker.is_running,
+        lambda: broker.start_broker(data),
+        patient=patient,
     ) as child:
         yield child
 
@@ -38,15 +45,17 @@ def _shared(
     name: str,
     is_running: Callable[[Path], bool],
     start: Callable[[], Child],
+    *,
+    patient: bool,
 ) -> Iterator[Child | None]:
     """Yield the service's child when this process started it, else None.
 
     1. Take the lock file alone: one process at a time looks and starts.
     2. Start the service unless it runs.
     3. Share the lock while the block runs.
-    4. Who started it waits until nobody shares the lock any more, then stops it.
+    4. Who started it stops it, when patient not before nobody else shares the lock.
     """
-    with _lock_file(data, name) as lock:
+    with lock_file(data, name) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         child = None if is_running(data) else start()
         try:
@@ -54,12 +63,17 @@ def _shared(
             yield child
         finally:
             if child:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                if patient:
+                    fcntl.flock(lock, fcntl.LOCK_EX)
                 child.stop()
 
 
 @contextmanager
-def _lock_file(data: Path, name: str) -> Iterator[int]:
+def lock_file(data: Path, name: str) -> Iterator[int]:
+    """Yield a descriptor of the data folder's lock file of that name.
+
+    Raises LaunchError when the folder cannot be written.
+    """
     try:
         data.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(data / f"{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)

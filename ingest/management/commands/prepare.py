@@ -1,0 +1,31 @@
+"""`manage.py prepare`: the database ready for a start, and how many runs it holds."""
+
+from typing import Any
+
+from django.core.cache import cache
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
+from redis import RedisError
+
+from dashboard.models import Run
+
+
+class Command(BaseCommand):
+    help = "Migrate the database, see that Redis answers, print the number of runs."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            call_command("migrate", interactive=False, verbosity=0)
+            runs = Run.objects.count()
+        except DatabaseError as error:
+            raise CommandError(f"The database: {_first_line(error)}") from error
+        try:
+            cache.get("prepare")
+        except RedisError as error:
+            raise CommandError(f"Redis: {_first_line(error)}") from error
+        self.stdout.write(str(runs))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

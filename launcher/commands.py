@@ -1,0 +1,132 @@
+"""The application's processes: their command lines, environment and endings."""
+
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from launcher.configuration import HOST, Configuration
+from launcher.errors import LaunchError
+from launcher.install import STAMP as PACKAGES_STAMP
+from launcher.paths import CHECKOUT, database_url, redis_url
+from launcher.processes import Child, Ending, start
+
+STATIC_STAMP = CHECKOUT / "staticfiles" / ".collected"
+# A worker first ends its job (SIGTERM), then gives it back (SIGQUIT).
+_WORKER_ENDING = Ending(((signal.SIGTERM, 5.0), (signal.SIGQUIT, 5.0)))
+
+
+def environment(configuration: Configuration) -> dict[str, str]:
+    """Return the children's environment; given addresses win over embedded ones.
+
+    Bytecode is written even where PYTHONDONTWRITEBYTECODE is set: without it each
+    start compiles all of pandas and Django again and takes 15 seconds.
+    """
+    data = configuration.data
+    inherited = {name: value for name, value in os.environ.items() if value}
+    inherited.pop("PYTHONDONTWRITEBYTECODE", None)
+    return {
+        "DATABASE_URL": database_url(data),
+        "REDIS_URL": redis_url(data),
+        **inherited,
+        "FRONTIERBOARD_DATA": str(data),
+        "FRONTIERBOARD_STATIC_MANIFEST": "1",
+        "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def start_manage(command: str, data: Path, env: Mapping[str, str]) -> Child:
+    """Start a manage.py command in the background."""
+    words: list[str | Path] = [sys.executable, CHECKOUT / "manage.py", command]
+    return start(command, words, log=data / "log" / f"{command}.log", env=env)
+
+
+def prepare_database(env: Mapping[str, str]) -> int:
+    """Migrate the database; return how many runs it holds."""
+    done = subprocess.run(  # noqa: S603  our own command
+        [sys.executable, str(CHECKOUT / "manage.py"), "prepare"],
+        env=dict(env),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = (done.stderr if done.returncode else done.stdout).strip().splitlines()
+    if done.returncode:
+        raise LaunchError(lines[-1] if lines else "The database cannot be prepared.")
+    return int(lines[-1])
+
+
+def start_collectstatic(data: Path, env: Mapping[str, str]) -> Child | None:
+    """Start collecting the static files when one of them changed, else return None."""
+    if STATIC_STAMP.exists() and STATIC_STAMP.read_text() == _static_digest():
+        return None
+    words: list[str | Path] = [
+        CHECKOUT / "manage.py",
+        "collectstatic",
+        "--noinput",
+        "--clear",
+    ]
+    return start(
+        "Collecting static files",
+        [sys.executable, *words],
+        log=data / "log" / "collectstatic.log",
+        env=env,
+    )
+
+
+def finish_collectstatic(child: Child | None) -> None:
+    """Wait for the collection; a failure raises LaunchError."""
+    if child is None:
+        return
+    if child.process.wait():
+        raise LaunchError(f"{child.name} failed: {child.last_words()}")
+    STATIC_STAMP.write_text(_static_digest())
+
+
+def start_web(configuration: Configuration, env: Mapping[str, str]) -> Child:
+    """Start gunicorn: two processes of four threads serve a small team well."""
+    words: list[str | Path] = [
+        *("-m", "gunicorn", "dashboard.wsgi", "--bind", f"{HOST}:{configuration.port}"),
+        *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
+        *("--graceful-timeout", "5", "--chdir", CHECKOUT),
+    ]
+    log = configuration.data / "log" / "web.log"
+    return start("The web server", [sys.executable, *words], log=log, env=env)
+
+
+def start_worker(data: Path, env: Mapping[str, str]) -> Child:
+    """Start the Celery worker that ingests."""
+    words: list[str | Path] = [
+        *("-m", "celery", "--workdir", CHECKOUT, "-A", "dashboard", "worker"),
+        *("--concurrency", "2", "--loglevel", "info"),
+        *("--without-gossip", "--without-mingle"),
+    ]
+    log = data / "log" / "worker.log"
+    return start(
+        "The worker", [sys.executable, *words], log=log, env=env, ending=_WORKER_ENDING
+    )
+
+
+def start_beat(data: Path, env: Mapping[str, str]) -> Child:
+    """Start Celery beat, which sends what is due."""
+    words: list[str | Path] = [
+        *("-m", "celery", "--workdir", CHECKOUT, "-A", "dashboard", "beat"),
+        *("--loglevel", "info"),
+    ]
+    log = data / "log" / "beat.log"
+    return start("The scheduler", [sys.executable, *words], log=log, env=env)
+
+
+def _static_digest() -> str:
+    """Tell one state of the static sources from another: names, sizes and times."""
+    seen = hashlib.sha256()
+    sources = sorted((CHECKOUT / "static").rglob("*"))
+    for path in [*sources, PACKAGES_STAMP]:
+        if path.is_file():
+            status = path.stat()
+            seen.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return seen.hexdigest()
