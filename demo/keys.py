@@ -1,0 +1,20 @@
+"""The config keys of the demo's masters, by the names that the story uses."""
+
+SGLANG = "qwen3.5-fp4-mi355x-sglang"
+SGLANG_MTP = "qwen3.5-fp4-mi355x-sglang-mtp"
+ATOM = "qwen3.5-fp4-mi355x-atom"
+AGENTIC = "qwen3.5-fp4-mi355x-sglang-agentic-mtp"
+AGENTIC_B200 = "qwen3.5-fp4-b200-sglang-agentic-mtp"
+MI325X = "qwen3.5-fp8-mi325x-vllm"
+MI300X = "qwen3.5-fp8-mi300x-vllm"
+B200 = "qwen3.5-fp4-b200-sglang"
+H200 = "qwen3.5-fp8-h200-vllm"
+DSR1_H200 = "dsr1-fp8-h200-sglang"
+DSR1_MI300X = "dsr1-fp8-mi300x-sglang"
+DSR1_TRT = "dsr1-fp4-b200-trt"
+DSR1_GB200 = "dsr1-fp4-gb200-dynamo-trt"
+DSV4_B200 = "dsv4-fp4-b200-vllm"
+DSV4_MI355X = "dsv4-fp4-mi355x-vllm"
+DSV4_H200 = "dsv4-fp8-h200-dynamo-sglang"
+
+SWAPPED = (SGLANG, SGLANG_MTP)
