@@ -45,7 +45,6 @@ class Attempt:
     conclusion: str = "success"
     outcome: Callable[[Recipe, int], Outcome] = succeeds
     after_h: float = 0.0
-    evaluates: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +82,3 @@ class Run:
     power: Callable[[Recipe, int], Power] | None = None
     scores: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     gpqa: bool = False
-    skip_keys: frozenset[str] = frozenset()

@@ -70,8 +70,9 @@ class _Player:
     ) -> None:
         self.run, self.record, self.number = run, record, number
         self.attempt, self.start = attempt, start
-        self.plan = throughput_plan(run, masters)
-        self.evals = eval_plan(run, masters) if attempt.evaluates else []
+        measures = run.reuses is None
+        self.plan = throughput_plan(run, masters) if measures else []
+        self.evals = eval_plan(run, masters) if measures else []
         self.clusters = Clusters(start + SETUP)
         self.seed = f"{run.name}#{number}"
 
@@ -83,8 +84,7 @@ class _Player:
         for recipe, concurrency in self.evals:
             self._eval_job(recipe, concurrency)
         end = self.clusters.finished() + timedelta(seconds=30)
-        if self.run.reuses is None:
-            self._collect(end)
+        self._collect(end)
         if changelog:
             self._service_job("upload-changelog-metadata", end)
             self._upload(
@@ -128,6 +128,8 @@ class _Player:
 
     def _eval_job(self, recipe: Recipe, concurrency: int) -> None:
         outcome = self._eval_outcome(recipe)
+        if outcome is Outcome.ABSENT:
+            return
         slot = self.clusters.place(recipe, EVAL_S, self.number)
         caller = names.caller(recipe, evaluates=True)
         name = f"{names.job_name(recipe, caller, _priority(recipe))} | eval-only"
