@@ -58,14 +58,23 @@ def _write(folder: Path, chapter: Chapter, chapters: dict[str, Chapter]) -> Path
         _reuse(record, chapter, chapters[chapter.run.reuses])
     identity = forge.Identity(run_id(chapter.number), chapter.base, chapter.head)
     bundle = folder / f"{chapter.number:02}-{chapter.run.name}"
-    runs = forge.run_objects(chapter.run, identity, record.spans)
+    write_bundle(bundle, chapter.run, identity, record, chapter.masters)
+    return bundle
+
+
+def write_bundle(
+    bundle: Path, run: Run, identity: forge.Identity, record: Record, masters: Masters
+) -> None:
+    """Write one run as a bundle: objects, configs and unpacked artifacts."""
+    runs = forge.run_objects(run, identity, record.spans)
     _write_text(bundle / "run.json", as_json(runs[-1]))
     if len(runs) > 1:
         _write_text(bundle / "run.attempts.json", as_json(runs))
-    _write_text(bundle / "jobs.json", as_json(forge.job_objects(identity, record.jobs)))
-    _write_masters(bundle / "repo" / "configs", chapter.masters)
-    _write_uploads(bundle, chapter.run, identity, record.uploads)
-    return bundle
+    if record.jobs:
+        jobs = forge.job_objects(identity, record.jobs)
+        _write_text(bundle / "jobs.json", as_json(jobs))
+    _write_masters(bundle / "repo" / "configs", masters)
+    _write_uploads(bundle, run, identity, record.uploads)
 
 
 def _reuse(record: Record, chapter: Chapter, source: Chapter) -> None:
