@@ -66,7 +66,7 @@ def map_row(
        keys, flagged. Framework names are compared as written, then by alias.
     4. Those are narrowed by runner label, image, topology, offloading, router,
        transfer, concurrency and model id; a filter that leaves nothing is skipped.
-    5. Several left: ``ambiguous``, the first of the changelog's, by name.
+    5. Several left: ``ambiguous``, the first by name.
     6. None: the one key that the changelog names and the snapshot lacks, else a
        key made of the attributes, ``unmapped``.
 
@@ -92,7 +92,7 @@ class RowMapper:
         narrowed = _remembered(identity, snapshot, named) if snapshot else None
         if narrowed is None:
             return _without_entries(identity, snapshot, named)
-        return _chosen(narrowed, identity, named)
+        return _chosen(narrowed, identity)
 
 
 def unmapped_key(identity: Identity) -> str:
@@ -277,18 +277,20 @@ def _kept(entries: Entries, narrower: Filter) -> Entries:
     return [entry for entry in entries if narrower(entry)] or entries
 
 
-def _chosen(narrowed: Narrowed, identity: Identity, named: frozenset[str]) -> Mapping:
-    """Apply what differs between the rows of a recipe, and take the first key left."""
+def _chosen(narrowed: Narrowed, identity: Identity) -> Mapping:
+    """Apply what differs between the rows of a recipe, and take the first key left.
+
+    All keys left are the changelog's, or none of them is: the name decides.
+    """
     entries = _kept(narrowed.entries, lambda e: identity.concurrency in e.concurrencies)
     if identity.checkpoint is not None:
         entries = _kept(entries, lambda e: e.checkpoint == identity.checkpoint)
     keys = tuple(sorted({entry.config_key for entry in entries}))
-    key = min(keys, key=lambda k: (k not in named, k))
     return Mapping(
-        config_key=key,
+        config_key=keys[0],
         method=narrowed.method if len(keys) == 1 else "ambiguous",
         candidates=keys,
-        entry=next(entry for entry in entries if entry.config_key == key),
+        entry=next(entry for entry in entries if entry.config_key == keys[0]),
         flags=narrowed.flags,
     )
 
