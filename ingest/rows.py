@@ -13,7 +13,7 @@ class RecordRef(NamedTuple):
 
     artifact: int
     member: str
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
 
 
 @dataclass(slots=True)

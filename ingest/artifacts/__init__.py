@@ -1,0 +1,1 @@
+"""Artifacts as they come: names, members, bundles, JSON; nothing of their meaning."""

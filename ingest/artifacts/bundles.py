@@ -1,0 +1,351 @@
+"""A run with its artifacts, as a folder or a zip of it; the same shape for GitHub."""
+
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from ingest.artifacts.json_reading import BadJsonError, parse
+from ingest.artifacts.members import (
+    ArtifactError,
+    Contents,
+    Entry,
+    Limits,
+    MemberError,
+    MemberSource,
+    folder_entries,
+    judge,
+    name_fault,
+    open_zip,
+    read_some,
+    zip_entries,
+)
+
+_CONFIG_FOLDERS = ("repo/configs/", "repo/.github/configs/")
+_SMALL_FILE = 64 << 20
+
+JsonObject = dict[str, object]
+
+
+class BundleError(Exception):
+    """Not a bundle that can be read; the message is one line for a person."""
+
+
+@dataclass(slots=True)
+class ArtifactSource:
+    """One upload: what the API says of it, and a way to its members.
+
+    ``github_id`` is None where no item tells it. ``created_at`` is aware, UTC.
+    ``missing`` says why there are no bytes, ``""`` where there are.
+    """
+
+    name: str
+    github_id: int | None = None
+    created_at: datetime | None = None
+    expired: bool = False
+    size: int | None = None
+    missing: str = ""
+    loader: Callable[[Limits], Contents] = field(default=lambda _limits: Contents())
+
+    def contents(self, limits: Limits) -> Contents:
+        """List the members; raises `ArtifactError` where the artifact is refused."""
+        if self.missing:
+            raise ArtifactError("no_bytes", self.missing)
+        return self.loader(limits)
+
+
+@dataclass(slots=True)
+class Bundle:
+    """A run, its attempts oldest first, its jobs (None: unknown) and artifacts.
+
+    ``configs`` holds the master configs of the run's commit by file name.
+    ``notices`` are lines about parts of the bundle that were left out.
+    """
+
+    run: JsonObject
+    attempts: list[JsonObject]
+    jobs: list[JsonObject] | None
+    artifacts: list[ArtifactSource]
+    configs: dict[str, str] = field(default_factory=dict)
+    notices: list[str] = field(default_factory=list)
+
+
+def open_bundle(path: Path, limits: Limits) -> Bundle:
+    """Read what a bundle says of its run, and list its artifacts without bytes.
+
+    Takes a folder, or a zip of the folder or of its contents. Raises `BundleError`
+    with one clear line.
+    """
+    return _bundle(_tree(path, limits))
+
+
+def zip_source(path: Path) -> Callable[[Limits], Contents]:
+    """Return the loader of an artifact that is a zip file on disk."""
+    return lambda limits: judge(zip_entries(open_zip(path)), limits)
+
+
+def _tree(path: Path, limits: Limits) -> dict[str, Entry]:
+    """Return every file of the bundle by its name below the bundle's own folder."""
+    if path.is_dir():
+        entries = folder_entries(path)
+    elif path.is_file():
+        entries = _zip_tree(path)
+    else:
+        raise BundleError(f"{path}: no such file or folder")
+    total = sum(entry.size for entry in entries)
+    if len(entries) > limits.members * 10 or total > limits.artifact * 4:
+        raise BundleError(f"{path}: {len(entries)} files, {total} bytes are too much")
+    tree: dict[str, Entry] = {}
+    for entry in entries:
+        tree[entry.name] = _twice(entry) if entry.name in tree else entry
+    return _below_run(path, tree)
+
+
+def _twice(entry: Entry) -> Entry:
+    fault = ("duplicate_member", "several members have this name")
+    return replace(entry, fault=fault)
+
+
+def _zip_tree(path: Path) -> list[Entry]:
+    try:
+        return zip_entries(open_zip(path))
+    except ArtifactError as error:
+        raise BundleError(f"{path}: {error.detail}") from error
+
+
+def _below_run(path: Path, tree: dict[str, Entry]) -> dict[str, Entry]:
+    """Cut the folder that a zip of a folder puts in front of every name."""
+    if "run.json" in tree:
+        return tree
+    roots = [name for name in tree if name.count("/") == 1 and _is_run(name)]
+    if len(roots) != 1:
+        raise BundleError(f"{path}: not a bundle: there is no run.json")
+    root = roots[0].removesuffix("run.json")
+    return {n.removeprefix(root): e for n, e in tree.items() if n.startswith(root)}
+
+
+def _is_run(name: str) -> bool:
+    return name.rpartition("/")[2] == "run.json"
+
+
+def _bundle(tree: dict[str, Entry]) -> Bundle:
+    notices = _refused(tree)
+    run = _run(tree)
+    return Bundle(
+        run=run,
+        attempts=_attempts(tree, run),
+        jobs=_jobs(tree, notices),
+        artifacts=_artifacts(tree, _items(tree, notices)),
+        configs=_configs(tree, notices),
+        notices=notices,
+    )
+
+
+def _refused(tree: dict[str, Entry]) -> list[str]:
+    """Return a line per file outside the artifacts that cannot be taken."""
+    faults = {
+        name: entry.fault or name_fault(name)
+        for name, entry in tree.items()
+        if not name.startswith("artifacts/")
+    }
+    return [f"{name}: {fault[1]}" for name, fault in faults.items() if fault]
+
+
+def _run(tree: dict[str, Entry]) -> JsonObject:
+    run = _json(tree["run.json"])
+    if not isinstance(run, dict):
+        raise BundleError("run.json: not an object")
+    if not isinstance(run.get("id"), int) or isinstance(run.get("id"), bool):
+        raise BundleError("run.json: id is not a number")
+    for name in ("created_at", "run_started_at"):
+        if name in run and parse_time(run[name]) is None:
+            raise BundleError(f"run.json: {name} is not a time: {run[name]!r}")
+    if "created_at" not in run:
+        raise BundleError("run.json: created_at is missing")
+    return run
+
+
+def _attempts(tree: dict[str, Entry], run: JsonObject) -> list[JsonObject]:
+    if "run.attempts.json" not in tree:
+        return [run]
+    attempts = _objects(_json(tree["run.attempts.json"]), "run.attempts.json", "")
+    return sorted(attempts, key=_attempt_number) or [run]
+
+
+def _attempt_number(attempt: JsonObject) -> int:
+    number = attempt.get("run_attempt", 1)
+    return number if isinstance(number, int) else 1
+
+
+def _jobs(tree: dict[str, Entry], notices: list[str]) -> list[JsonObject] | None:
+    return _listing(tree, "jobs.json", "jobs", notices)
+
+
+def _items(tree: dict[str, Entry], notices: list[str]) -> list[JsonObject]:
+    return _listing(tree, "artifacts.json", "artifacts", notices) or []
+
+
+def _listing(
+    tree: dict[str, Entry], name: str, key: str, notices: list[str]
+) -> list[JsonObject] | None:
+    """Read a list, or None with a notice: a run can be read without it."""
+    if name not in tree:
+        return None
+    try:
+        return _objects(_json(tree[name]), name, key)
+    except BundleError as error:
+        notices.append(str(error))
+        return None
+
+
+def _objects(value: object, name: str, key: str) -> list[JsonObject]:
+    items = value.get(key) if key and isinstance(value, dict) else value
+    if not isinstance(items, list) or not all(isinstance(i, dict) for i in items):
+        raise BundleError(f"{name}: not a list of objects")
+    return items
+
+
+def _configs(tree: dict[str, Entry], notices: list[str]) -> dict[str, str]:
+    """Return master configs by file name; the newer folder wins."""
+    configs: dict[str, str] = {}
+    for folder in _CONFIG_FOLDERS:
+        for name, entry in tree.items():
+            base = name.removeprefix(folder)
+            if name.startswith(folder) and "/" not in base and base.endswith(".yaml"):
+                _add_config(configs, base, entry, notices)
+    return configs
+
+
+def _add_config(
+    configs: dict[str, str], base: str, entry: Entry, notices: list[str]
+) -> None:
+    try:
+        configs.setdefault(base, _small(entry).decode())
+    except (BundleError, UnicodeDecodeError) as error:
+        notices.append(f"{base}: {error}")
+
+
+def _json(entry: Entry) -> object:
+    try:
+        return parse(_small(entry)).value
+    except BadJsonError as error:
+        raise BundleError(f"{entry.name}: {error}") from error
+
+
+def _small(entry: Entry) -> bytes:
+    if entry.fault:
+        raise BundleError(f"{entry.name}: {entry.fault[1]}")
+    if entry.size > _SMALL_FILE:
+        raise BundleError(f"{entry.name}: {entry.size} bytes are too much")
+    try:
+        return MemberSource(entry.name, entry.size, entry.opener).read_bytes()
+    except MemberError as error:
+        raise BundleError(f"{entry.name}: {error}") from error
+
+
+def _artifacts(tree: dict[str, Entry], items: list[JsonObject]) -> list[ArtifactSource]:
+    """Join items and folders: an item without a folder stays, and the reverse."""
+    folders = _folders(tree)
+    sources = []
+    for item in items:
+        name, github_id = str(item.get("name", "")), _id(item)
+        key = next((k for k in (f"{github_id}-{name}", name) if k in folders), None)
+        entries = folders.pop(key) if key is not None else None
+        sources.append(_source(name, item, entries))
+    for key, entries in folders.items():
+        head, _, name = key.partition("-")
+        has_id = head.isdecimal() and name != ""
+        guess: JsonObject = {"id": int(head)} if has_id else {}
+        sources.append(_source(name if has_id else key, guess, entries))
+    return sources
+
+
+def _folders(tree: dict[str, Entry]) -> dict[str, list[Entry]]:
+    """Group the files below ``artifacts/`` by folder, or by zip file."""
+    folders: dict[str, list[Entry]] = {}
+    for name, entry in tree.items():
+        if not name.startswith("artifacts/"):
+            continue
+        key, _, member = name.removeprefix("artifacts/").partition("/")
+        if not member:
+            key = key.removesuffix(".zip")
+        folders.setdefault(key, []).append(replace(entry, name=member))
+    return folders
+
+
+def _source(name: str, item: JsonObject, entries: list[Entry] | None) -> ArtifactSource:
+    expired = item.get("expired") is True
+    size = item.get("size_in_bytes")
+    source = ArtifactSource(
+        name=name,
+        github_id=_id(item),
+        created_at=parse_time(item.get("created_at")),
+        expired=expired,
+        size=size if isinstance(size, int) else None,
+    )
+    if entries is None:
+        source.missing = "expired" if expired else "the bundle holds no file of it"
+    else:
+        source.loader = _loader(entries)
+    return source
+
+
+def _loader(entries: list[Entry]) -> Callable[[Limits], Contents]:
+    zipped = [entry for entry in entries if not entry.name]
+    if zipped:
+        return lambda limits: _unpacked(zipped[0], limits)
+    return lambda limits: judge(entries, limits)
+
+
+def _unpacked(entry: Entry, limits: Limits) -> Contents:
+    """List a zip that may itself stand in a zip: copied out, since it must seek."""
+    if entry.fault:
+        raise ArtifactError(*entry.fault)
+    if entry.size > limits.artifact:
+        raise ArtifactError("artifact_too_large", f"{entry.size} bytes")
+    # The spool lives as long as the zip that reads from it.
+    spool: BinaryIO = tempfile.SpooledTemporaryFile(max_size=8 << 20)  # type: ignore[assignment] # noqa: SIM115
+    try:
+        with entry.opener() as stream:
+            while chunk := read_some(stream, 1 << 20):
+                spool.write(chunk)
+    except (MemberError, OSError, zipfile.BadZipFile) as error:
+        raise ArtifactError("bad_zip", str(error)) from error
+    spool.seek(0)
+    return judge(zip_entries(open_zip(spool)), limits)
+
+
+def _id(item: JsonObject) -> int | None:
+    value = item.get("id")
+    return value if isinstance(value, int) else None
+
+
+def parse_time(value: object) -> datetime | None:
+    """Read an ISO 8601 time with its zone; None for anything else."""
+    if not isinstance(value, str):
+        return None
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return time if time.tzinfo else None
+
+
+def attempt_of(created_at: datetime | None, attempts: list[JsonObject]) -> int:
+    """Return the attempt during which an artifact was made.
+
+    The newest attempt that had started by then; the first where it is older than
+    all, the newest where its time is not known.
+    """
+    numbered = sorted((_attempt_number(a), _started(a)) for a in attempts)
+    if created_at is None:
+        return numbered[-1][0] if numbered else 1
+    begun = [n for n, start in numbered if start is not None and start <= created_at]
+    return max(begun) if begun else (numbered[0][0] if numbered else 1)
+
+
+def _started(attempt: JsonObject) -> datetime | None:
+    return parse_time(attempt.get("run_started_at") or attempt.get("created_at"))

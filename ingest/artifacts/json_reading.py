@@ -1,0 +1,145 @@
+"""JSON bytes to values and back to one canonical text; lenient, lossless, bounded."""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import ijson
+import orjson
+
+from ingest.artifacts.members import MemberError, read_some
+
+_DEPTH = 250
+_BOM = b"\xef\xbb\xbf"
+# Whole numbers that do not fit 64 bits, which the fast parser would round.
+_DIGITS = bytes(b"0"[0] if chr(i).isdigit() else i for i in range(256))
+_LONG_INTEGER = re.compile(rb"(?<![0-9.eE+-])(?:-[0-9]{19,}|[0-9]{20,})(?![0-9.eE])")
+
+
+class BadJsonError(ValueError):
+    """Bytes that are not JSON, or nested too deeply; the message says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A value, and whether the fast parser took it (then it has no NaN in it)."""
+
+    value: object
+    strict: bool
+
+
+def parse(data: bytes) -> Parsed:
+    """Parse JSON; NaN, infinities, long integers and lone surrogates are allowed.
+
+    Raises `BadJsonError`.
+    """
+    data = data.removeprefix(_BOM)
+    if not _has_long_integer(data):
+        try:
+            return Parsed(orjson.loads(data), strict=True)
+        except orjson.JSONDecodeError:
+            pass
+    return Parsed(_lenient(data), strict=False)
+
+
+def _has_long_integer(data: bytes) -> bool:
+    # A translated copy is searched first: 20 times faster than the expression.
+    if b"0" * 19 not in data.translate(_DIGITS):
+        return False
+    return _LONG_INTEGER.search(data) is not None
+
+
+def _lenient(data: bytes) -> object:
+    try:
+        return json.loads(data.decode("utf-8", "surrogatepass"))
+    except UnicodeDecodeError as error:
+        raise BadJsonError(f"not UTF-8 at byte {error.start}") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno} column {error.colno}"
+        raise BadJsonError(f"{error.msg} at {where}") from error
+    except RecursionError as error:
+        raise BadJsonError("nested too deeply") from error
+    except ValueError as error:
+        raise BadJsonError(str(error)) from error
+
+
+def canonical(value: object, *, strict: bool = False) -> tuple[str, str]:
+    """Return the canonical text of a value and the SHA-256 of it, hex.
+
+    Keys are sorted, no spaces. Equal content gives equal text whatever it was read
+    from; NaN and infinities stay as tokens. ``strict`` says that the value has none.
+    Raises `BadJsonError` where it is nested too deeply.
+    """
+    try:
+        encoded = _encoded(value, strict=strict)
+    except RecursionError as error:
+        raise BadJsonError("nested too deeply") from error
+    return encoded.decode(), hashlib.sha256(encoded).hexdigest()
+
+
+def _encoded(value: object, *, strict: bool) -> bytes:
+    if strict or _is_finite(value, _DEPTH):
+        try:
+            return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        except orjson.JSONEncodeError:
+            # Long integers, lone surrogates, or too deep: the slow writer decides.
+            _is_finite(value, _DEPTH)
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _is_finite(value: object, depth: int) -> bool:
+    if depth == 0:
+        raise BadJsonError("nested too deeply")
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(_is_finite(v, depth - 1) for v in value.values())
+    if isinstance(value, list):
+        return all(_is_finite(v, depth - 1) for v in value)
+    return True
+
+
+class _Meter:
+    """A stream that refuses to be read further than one record may be long."""
+
+    def __init__(self, stream: BinaryIO, allowed: int) -> None:
+        self._stream = stream
+        self._allowed = allowed
+        self._since = 0
+
+    def read(self, size: int = -1) -> bytes:
+        chunk = read_some(self._stream, size if size > 0 else 1 << 16)
+        self._since += len(chunk)
+        if self._since > self._allowed:
+            raise BadJsonError(f"a record is longer than {self._allowed} bytes")
+        return chunk
+
+    def restart(self) -> None:
+        self._since = 0
+
+
+def stream_records(stream: BinaryIO, record_limit: int) -> Iterator[object]:
+    """Yield the elements of a top-level array without holding the array.
+
+    ``record_limit`` is in bytes. Raises `BadJsonError`, possibly after some elements.
+    """
+    meter = _Meter(stream, record_limit)
+    try:
+        for record in ijson.items(meter, "item", use_float=True):
+            meter.restart()
+            yield record
+    except (ijson.JSONError, UnicodeDecodeError, OverflowError, MemberError) as error:
+        raise BadJsonError(str(error)) from error
+
+
+def starts_with_array(stream: BinaryIO) -> bool:
+    """Tell whether the first sign of the bytes opens an array."""
+    while chunk := read_some(stream, 4096):
+        text = chunk.removeprefix(_BOM).lstrip()
+        if text:
+            return text.startswith(b"[")
+    return False

@@ -1,0 +1,57 @@
+"""From the members of a run's artifacts to records, and from records to rows.
+
+First ingestion, raw bytes before any parsing::
+
+    bundle = open_bundle(path, limits)                  # ingest.artifacts.bundles
+    conversion = RunConversion()
+    for meta in reading_order(artifact_metas(bundle)):  # kinds that hold records
+        source = bundle.artifacts[meta.position]
+        contents = source.contents(limits)              # ArtifactError: reject, go on
+        for member in contents.members:                 # store bytes, then go on
+            ... member.chunks() / member.sha256() ...   # MemberError: refuse it
+        reading = Reading(meta, contents, limits)
+        for row in conversion.rows(meta, reading.records()):
+            ...
+        reading.skips      # SkipRows of reading: refused members, bad JSON
+        reading.rejected   # (reason, detail) where nothing of it could be read
+
+`Reading.records` is lazy and may be wrapped by a generator that stores each `Record`
+(member, index, value, canonical text, sha256) as it passes. `listed_metas` names the
+artifacts that are kept and not parsed.
+
+Replay, from stored records alone::
+
+    conversion = RunConversion()
+    for meta in reading_order(metas):                   # ArtifactMeta per artifact
+        records = (stored_record(member, index, text, sha256) for ...)
+        rows = conversion.rows(meta, records)           # in (member, index) order
+
+One `RunConversion` serves one run and must see its artifacts in `reading_order`: an
+aggregate repeats what the artifacts of single points say, and of two aggregates,
+changelogs or run statistics the newest counts. A record that is only a repetition
+gives no row at all.
+
+`read_bundle` does all of it in memory, for tests and small runs.
+"""
+
+from ingest.conversion.reading import (
+    Reading,
+    artifact_metas,
+    listed_metas,
+    reading_order,
+)
+from ingest.conversion.records import ArtifactMeta, Record, stored_record
+from ingest.conversion.runs import ReadResult, RunConversion, read_bundle
+
+__all__ = [
+    "ArtifactMeta",
+    "ReadResult",
+    "Reading",
+    "Record",
+    "RunConversion",
+    "artifact_metas",
+    "listed_metas",
+    "read_bundle",
+    "reading_order",
+    "stored_record",
+]

@@ -1,0 +1,193 @@
+"""All artifacts of one run to rows: what repeats what, and which of two counts."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from ingest.artifacts.bundles import Bundle
+from ingest.artifacts.members import ArtifactError, Limits
+from ingest.artifacts.names import READ_KINDS, Kind, kind_of
+from ingest.conversion.changelog import changelog_rows
+from ingest.conversion.evals import (
+    META_ENV,
+    aggregate_eval,
+    artifact_evals,
+    base_name,
+    source_parts,
+)
+from ingest.conversion.points import point_row
+from ingest.conversion.reading import Reading, artifact_metas, reading_order
+from ingest.conversion.records import ArtifactMeta, Record
+from ingest.conversion.statistics import reuse_row, run_stat_rows
+from ingest.rows import EvalRow, PointRow, Row, SkipRow
+
+Rows = Iterator[Row]
+
+
+class RunConversion:
+    """Converts the artifacts of one run, given in `reading_order`.
+
+    - A record of an aggregate that an artifact of its own also holds gives no row.
+    - An eval of the aggregate whose own artifact was read gives no row.
+    - Of several aggregates the newest counts; one of an earlier attempt adds what the
+      newer ones lack, since a repeated job may have been the only one to report.
+    - Of several changelogs, job statistics and reuse notes the newest usable counts.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._eval_files: set[tuple[str, str]] = set()
+        self._eval_values: set[tuple[object, ...]] = set()
+        self._attempts: dict[Kind, set[int]] = {}
+
+    def rows(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
+        """Yield the rows of an artifact's records, given by member and index."""
+        kind = kind_of(meta.name)
+        if kind in (Kind.POINT, Kind.POINT_AGENTIC):
+            yield from self._points(meta, records)
+        elif kind == Kind.EVAL:
+            yield from self._evals(meta, list(records))
+        elif kind == Kind.REUSED:
+            yield from self._reused(meta, list(records))
+        elif kind in (Kind.RESULTS, Kind.EVAL_RESULTS):
+            yield from self._aggregate(kind, meta, records)
+        elif kind in READ_KINDS:
+            yield from self._newest(kind, meta, list(records))
+
+    def _points(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
+        for record in records:
+            self._seen.add(record.sha256)
+            yield point_row(meta, record)
+
+    def _evals(self, meta: ArtifactMeta, records: list[Record]) -> Rows:
+        files = {base_name(record.member) for record in records}
+        if META_ENV in files:
+            self._eval_files |= {(meta.name, file) for file in files}
+        for row in artifact_evals(meta, records):
+            if isinstance(row, EvalRow):
+                self._eval_values.add(_values(row))
+            yield row
+
+    def _aggregate(
+        self, kind: Kind, meta: ArtifactMeta, records: Iterable[Record]
+    ) -> Rows:
+        if meta.attempt in self._attempts.get(kind, ()):
+            # Older and of the same attempt: read to the end, so that it is stored.
+            for _ in records:
+                pass
+            return
+        for record in records:
+            self._attempts.setdefault(kind, set()).add(meta.attempt)
+            if record.sha256 not in self._seen:
+                self._seen.add(record.sha256)
+                yield from self._aggregate_row(kind, meta, record)
+
+    def _aggregate_row(self, kind: Kind, meta: ArtifactMeta, record: Record) -> Rows:
+        if kind == Kind.RESULTS:
+            yield point_row(meta, record)
+        elif not self._has_own_artifact(record):
+            row = aggregate_eval(meta, record)
+            if isinstance(row, SkipRow) or _values(row) not in self._eval_values:
+                yield row
+
+    def _has_own_artifact(self, record: Record) -> bool:
+        source = record.value.get("source") if isinstance(record.value, dict) else None
+        if not isinstance(source, str):
+            return False
+        return (source_parts(source).name, base_name(source)) in self._eval_files
+
+    def _reused(self, meta: ArtifactMeta, records: list[Record]) -> Rows:
+        """Convert an artifact that holds folders of a whole run's artifacts."""
+        folders: dict[str, list[Record]] = {}
+        for record in records:
+            folders.setdefault(_inner_name(record.member), []).append(record)
+        inner = [replace(meta, name=name) for name in sorted(folders)]
+        for artifact in reading_order(inner):
+            yield from self.rows(artifact, folders[artifact.name])
+
+    def _newest(self, kind: Kind, meta: ArtifactMeta, records: list[Record]) -> Rows:
+        if self._attempts.get(kind):
+            return
+        rows = [row for record in records for row in _run_rows(kind, meta, record)]
+        if rows and not all(isinstance(row, SkipRow) for row in rows):
+            self._attempts[kind] = {meta.attempt}
+        yield from rows
+
+
+def _run_rows(kind: Kind, meta: ArtifactMeta, record: Record) -> Rows:
+    if kind == Kind.CHANGELOG:
+        yield from changelog_rows(meta, record)
+    elif kind == Kind.RUN_STATS:
+        yield from run_stat_rows(meta, record)
+    else:
+        yield reuse_row(meta, record)
+
+
+def _inner_name(member: str) -> str:
+    folders = PurePosixPath(member).parts[:-1]
+    return next((name for name in folders if kind_of(name) in READ_KINDS), "")
+
+
+def _values(row: EvalRow) -> tuple[object, ...]:
+    """Return what two reports of one eval result have in common."""
+    who = row.identity
+    return (
+        *(who.model, who.precision, who.hardware, who.framework, who.concurrency),
+        *(who.deployment, row.task, row.strict, row.flexible, row.n),
+    )
+
+
+@dataclass(slots=True)
+class ArtifactResult:
+    """What became of one artifact: its records and rows, or why it was refused."""
+
+    meta: ArtifactMeta
+    records: list[Record] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+    rejected: tuple[str, str] | None = None
+
+
+@dataclass(slots=True)
+class ReadResult:
+    """Every artifact that holds records, in the order of conversion."""
+
+    artifacts: list[ArtifactResult] = field(default_factory=list)
+
+    @property
+    def rows(self) -> list[Row]:
+        """All rows, the skips of reading among them."""
+        return [row for artifact in self.artifacts for row in artifact.rows]
+
+    @property
+    def points(self) -> list[PointRow]:
+        """The points among the rows."""
+        return [row for row in self.rows if isinstance(row, PointRow)]
+
+    @property
+    def evals(self) -> list[EvalRow]:
+        """The evals among the rows."""
+        return [row for row in self.rows if isinstance(row, EvalRow)]
+
+    @property
+    def skips(self) -> list[SkipRow]:
+        """What was not taken."""
+        return [row for row in self.rows if isinstance(row, SkipRow)]
+
+
+def read_bundle(bundle: Bundle, limits: Limits) -> ReadResult:
+    """Read and convert a whole bundle in memory."""
+    conversion, result = RunConversion(), ReadResult()
+    for meta in reading_order(artifact_metas(bundle)):
+        artifact = ArtifactResult(meta)
+        result.artifacts.append(artifact)
+        try:
+            contents = bundle.artifacts[meta.position].contents(limits)
+        except ArtifactError as error:
+            artifact.rejected = (error.reason, error.detail)
+            continue
+        reading = Reading(meta, contents, limits)
+        artifact.records = list(reading.records())
+        artifact.rows = [*conversion.rows(meta, artifact.records), *reading.skips]
+        artifact.rejected = reading.rejected
+    return result
