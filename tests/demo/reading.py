@@ -40,7 +40,10 @@ class DemoRun:
     @property
     def entries(self) -> list[dict[str, Any]]:
         """Changelog entries of the newest metadata."""
-        return self.documents("changelog-metadata")[-1]["entries"]
+        entries: list[dict[str, Any]] = self.documents("changelog-metadata")[-1][
+            "entries"
+        ]
+        return entries
 
     @property
     def texts(self) -> dict[str, str]:
@@ -77,5 +80,5 @@ def agentic_rows(runs: dict[str, DemoRun]) -> list[dict[str, Any]]:
 
 def gpus(row: dict[str, Any]) -> int:
     if row["is_multinode"]:
-        return row["num_prefill_gpu"] + row["num_decode_gpu"]
-    return row["tp"] * row["pp"] * row["pcp_size"]
+        return int(row["num_prefill_gpu"] + row["num_decode_gpu"])
+    return int(row["tp"] * row["pp"] * row["pcp_size"])
