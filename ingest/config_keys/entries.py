@@ -93,8 +93,8 @@ def matrix_entry(
 def entry_deployment(entry: Mapping[str, object]) -> Deployment:
     """Return the deployment of an entry, sizes that are not written being 1."""
     shared: dict[str, Any] = {
-        "kv_offloading": str(entry.get("kv-offloading", "none")),
-        "kv_offload_backend": _name(entry.get("kv-offload-backend")),
+        "kv_offloading": str(entry.get("kv-offloading", "none")).lower(),
+        "kv_offload_backend": _name(entry.get("kv-offload-backend")).lower(),
         "spec_method": spec_method(str(entry.get("spec-decoding", "none"))),
     }
     if "prefill" not in entry:
