@@ -19,6 +19,8 @@ CACHED = 0.957
 USERS_PER_GPU = {"none": 4.0, "dram": 8.0}
 COPY_COST = 1.35
 MODEL_SHARE = 0.6
+# Attention to a long cached prompt makes each new token dearer than in a short one.
+LONG_CONTEXT = 2.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ def sessions(recipe: Recipe, users: int, run: str) -> Sessions:
 def _cached(recipe: Recipe, users: int) -> float:
     """Let the cache lose sessions once more users come than fit into memory."""
     full = users / (USERS_PER_GPU[recipe.offloading] * recipe.gpus)
-    return CACHED / (1 + 0.075 * full**5)
+    return CACHED / (1 + 0.06 * full**5)
 
 
 def _service(recipe: Recipe, users: int, cached: float) -> tuple[float, float]:
@@ -67,7 +69,7 @@ def _service(recipe: Recipe, users: int, cached: float) -> tuple[float, float]:
     if role.ep > 1:
         speed = speed.scaled(1.06, 1.04)
     pool = Pool(speed, 1, role.gpus)
-    read = pool.prefill_s((1 - cached) * MEAN_INPUT)
+    read = LONG_CONTEXT * pool.prefill_s((1 - cached) * MEAN_INPUT)
     if recipe.offloading != "none":
         read *= COPY_COST
     busy = users * MODEL_SHARE

@@ -2,8 +2,10 @@ from pathlib import Path
 
 from ingest.artifacts.bundles import open_bundle
 from ingest.artifacts.members import Limits
+from ingest.config_keys import Snapshot, expand_master
 from ingest.conversion import read_bundle
-from ingest.rows import ChangelogRow, PointRow, SkipRow
+from ingest.mapping import RunMapper
+from ingest.rows import ChangelogRow, EvalRow, PointRow, SkipRow
 from tests.demo.reading import DemoRun
 
 
@@ -40,3 +42,29 @@ def test_the_ingest_sees_two_placeholder_links(runs: dict[str, DemoRun]) -> None
         "swap-clean",
     }
     assert set(states.values()) == {"good", "placeholder"}
+
+
+def _snapshot(run: DemoRun) -> Snapshot:
+    runners = run.texts["runners.yaml"]
+    masters = [text for name, text in run.texts.items() if name != "runners.yaml"]
+    entries = [expand_master(text, runners).entries for text in masters]
+    return Snapshot([entry for found in entries for entry in found])
+
+
+def test_every_point_and_eval_maps_to_one_key_without_a_doubt(
+    runs: dict[str, DemoRun],
+) -> None:
+    methods = set()
+    for run in runs.values():
+        mapper = RunMapper(_snapshot(run), [])
+        rows = _rows(run.folder)
+        points, refused = mapper.map_points(r for r in rows if isinstance(r, PointRow))
+        evals = mapper.map_evals((r for r in rows if isinstance(r, EvalRow)), set())
+        assert refused == []
+        for point in points:
+            assert point.flags == [], point.row.identity
+        mappings = [point.mapping for point in points]
+        mappings += [mapped.mapping for mapped in evals]
+        assert all(len(mapping.candidates) <= 1 for mapping in mappings)
+        methods |= {mapping.method for mapping in mappings}
+    assert methods == {"fingerprint", "attributes"}
