@@ -162,6 +162,13 @@ CACHES = {
     },
 }
 
+# What the ingestion refuses as too large, in bytes (see .env.example).
+FRONTIERBOARD_LIMITS = {
+    "artifact": env.int("FRONTIERBOARD_MAX_ARTIFACT_BYTES", default=4 << 30),
+    "member": env.int("FRONTIERBOARD_MAX_MEMBER_BYTES", default=2 << 30),
+    "memory": env.int("FRONTIERBOARD_MAX_MEMORY_BYTES", default=128 << 20),
+}
+
 LANGUAGE_CODE = "en"
 USE_I18N = False
 TIME_ZONE = "UTC"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db.models import Q
+from django.db.models.functions import Now
 
 from dashboard.models import (
     ChangelogEntry,
@@ -79,6 +80,36 @@ def _is_corrected(run: Run, action: str) -> bool:
     return Correction.objects.filter(
         run=run, action=action, undone_at__isnull=True
     ).exists()
+
+
+def settle_run(run: Run, sweep_keys: Iterable[SweepKey]) -> None:
+    """Decide everything that follows from a run's rows.
+
+    ``sweep_keys`` are the (config key id, scenario) pairs it touches, those of
+    sweeps that are gone included.
+    """
+    derive_current_points(run)
+    count_points(run)
+    changed = derive_publications(related_runs(run))
+    keys = {*sweep_keys}
+    others = Sweep.objects.filter(run_id__in={*changed, run.pk})
+    keys.update(others.values_list("config_key_id", "scenario"))
+    derive_states(keys)
+    run.refresh_from_db()
+
+
+def count_points(run: Run) -> None:
+    """Count what each sweep and the run received: places with a current point."""
+    total = 0
+    for sweep in run.sweeps.all():
+        points = Point.objects.filter(sweep=sweep, is_current=True)
+        places = points.order_by().values("deployment_id", "concurrency").distinct()
+        received = places.count()
+        total += received
+        if received != sweep.received_count:
+            Sweep.objects.filter(pk=sweep.pk).update(received_count=received)
+    if total != run.received_count:
+        Run.objects.filter(pk=run.pk).update(received_count=total)
 
 
 def related_runs(run: Run) -> list[Run]:
@@ -318,6 +349,6 @@ def _write_states(sweeps: list[Sweep], standings: list[Standing]) -> int:
     )
     for sweep in changed:
         Sweep.objects.filter(pk=sweep.pk).update(
-            **{name: getattr(sweep, name) for name in names}
+            updated_at=Now(), **{name: getattr(sweep, name) for name in names}
         )
     return len(changed)

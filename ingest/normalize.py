@@ -66,8 +66,7 @@ _MODEL_OF_BASE_NAME = {
 
 _PRECISION_ALIASES = {"nvfp4": "fp4", "mxfp4": "fp4", "fp8block": "fp8"}
 _PRECISIONS = frozenset({"fp4", "fp8", "bf16", "int4"})
-_TRUE = frozenset({"true", "1"})
-_FALSE = frozenset({"false", "0"})
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _LENGTHS_IN_NAME = re.compile(r"[_-](\d+)k(\d+)k(?=[_.-]|$)")
 
 
@@ -134,12 +133,11 @@ def spec_method(raw: str | None) -> str:
 
 def parse_bool(value: object) -> bool | None:
     """Read ``true``, ``"True"``, ``1`` and their opposites; else ``None``."""
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return value
-    text = str(value).strip().lower() if isinstance(value, str | int) else ""
-    if text in _TRUE:
-        return True
-    return False if text in _FALSE else None
+    if not isinstance(value, str | int):
+        return None
+    return _BOOLEANS.get(str(value).strip().lower())
 
 
 def lengths_in_name(name: str) -> tuple[int, int] | None:

@@ -12,7 +12,9 @@ from dashboard.models import (
     ConfigFile,
     ConfigKey,
     ConfigSnapshot,
+    Repository,
     Run,
+    Sweep,
 )
 from ingest.config_keys import (
     ConfigDefinitionData,
@@ -36,8 +38,8 @@ EMPTY = hashlib.sha256(b"").hexdigest()
 FILES = Table(ConfigFile, ("sha256", "text", "fingerprints"), ("sha256",))
 SNAPSHOTS = Table(
     ConfigSnapshot,
-    ("sha", "name", "at", "file_id", "is_applied"),
-    ("sha", "name"),
+    ("repository_id", "sha", "name", "at", "file_id", "is_applied"),
+    ("repository_id", "sha", "name"),
     kept=frozenset({"at", "is_applied"}),
 )
 KEYS = Table(
@@ -76,19 +78,30 @@ class Imported:
     defects: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Where a config file comes from; ``at`` is when it was made or first run."""
+
+    repository: Repository
+    sha: str
+    at: datetime
+
+
 def is_master(name: str) -> bool:
     """Tell whether a config file defines config keys."""
     return name.endswith("-master.yaml")
 
 
-def import_configs(files: Mapping[str, str], *, sha: str, at: datetime) -> Imported:
+def import_configs(
+    files: Mapping[str, str], *, repository: Repository, sha: str, at: datetime
+) -> Imported:
     """Store config files of one commit and the definitions that they hold.
 
     A file that cannot be read becomes one defect; the others are imported.
     ``at`` is when the commit was made, or when its first run was.
     """
     done = Imported()
-    runners = files.get(RUNNERS) or _newest_runners(at)
+    runners = files.get(RUNNERS) or _newest_runners(repository, at)
     for name, text in sorted(files.items(), key=lambda item: item[0] != RUNNERS):
         try:
             expansion = _expansion(name, text, runners)
@@ -99,7 +112,8 @@ def import_configs(files: Mapping[str, str], *, sha: str, at: datetime) -> Impor
         done.keys += len(expansion.definitions)
         done.entries += len(expansion.entries)
         done.defects += [f"{name}: {defect}" for defect in expansion.defects]
-        done.new_snapshots += _store_snapshot(name, text, expansion, sha, at)
+        commit = Commit(repository, sha, at)
+        done.new_snapshots += _store_snapshot(name, text, expansion, commit)
         _store_definitions(expansion, sha, at)
     return done
 
@@ -108,23 +122,27 @@ def _expansion(name: str, text: str, runners: str | None) -> Expansion:
     return expand_master(text, runners) if is_master(name) else Expansion()
 
 
-def _newest_runners(at: datetime) -> str | None:
-    snapshots = ConfigSnapshot.objects.filter(name=RUNNERS).select_related("file")
+def _newest_runners(repository: Repository, at: datetime) -> str | None:
+    snapshots = ConfigSnapshot.objects.filter(name=RUNNERS, repository=repository)
+    snapshots = snapshots.select_related("file")
     chosen = snapshots.filter(at__lte=at).order_by("-at").first()
     chosen = chosen or snapshots.order_by("at").first()
     return chosen.file.text if chosen else None
 
 
 def _store_snapshot(
-    name: str, text: str, expansion: Expansion, sha: str, at: datetime
+    name: str, text: str, expansion: Expansion, commit: Commit
 ) -> int:
     digest = hashlib.sha256(text.encode()).hexdigest()
     prints = sorted({e.fingerprint for e in expansion.entries if e.fingerprint})
     file_id = upsert(FILES, [(digest, text, prints)]).ids[(digest,)]
-    stored = upsert(SNAPSHOTS, [(sha, name, at, file_id, False)])
+    row = (commit.repository.pk, commit.sha, name, commit.at, file_id, False)
+    stored = upsert(SNAPSHOTS, [row])
     # The same commit may have several runs: its time is the earliest.
-    ConfigSnapshot.objects.filter(sha=sha, name=name, at__gt=at).update(at=at)
-    return stored.new + stored.changed
+    earlier = ConfigSnapshot.objects.filter(
+        repository=commit.repository, sha=commit.sha, name=name, at__gt=commit.at
+    ).update(at=commit.at, is_applied=False)
+    return stored.new + stored.changed + earlier
 
 
 def _store_definitions(expansion: Expansion, sha: str, at: datetime) -> None:
@@ -239,7 +257,15 @@ class Choice:
     """
 
     files: dict[str, tuple[str, str, str]]
-    snapshot: Snapshot | None
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The matrix of the chosen files; None where there is none."""
+        return snapshot_of({name: file[2] for name, file in self.files.items()})
+
+    def as_json(self) -> dict[str, list[str]]:
+        """Return the choice as the run's row keeps it."""
+        return {name: list(file) for name, file in self.files.items()}
 
     def method_for(self, key: str) -> str:
         """Return how the file that defines a key was chosen, or an empty text."""
@@ -249,22 +275,37 @@ class Choice:
         return ""
 
 
-def choose_files(run: Run, fingerprints: Iterable[str]) -> Choice:
-    """Choose, per config file, the version that applies to a run.
+class Versions:
+    """Every stored version of every config file, oldest first."""
 
-    The exact commit; else a version whose matrix holds recipes that the run's rows
-    name; else the newest at or before the run; else the earliest after it.
-    """
-    wanted = {value for value in fingerprints if value}
-    versions: dict[str, list[ConfigSnapshot]] = {}
-    snapshots = ConfigSnapshot.objects.select_related("file").defer("file__text")
-    for snapshot in snapshots.order_by("at", "pk"):
-        versions.setdefault(snapshot.name, []).append(snapshot)
-    files = {
-        name: _choose(found, run, wanted) for name, found in sorted(versions.items())
-    }
-    digests = {name: digest for name, (_, _, digest) in files.items()}
-    return Choice(files, snapshot_of(digests))
+    def __init__(self) -> None:
+        """Read the versions, without their texts."""
+        self._official: dict[str, list[ConfigSnapshot]] = {}
+        self._own: dict[tuple[int, str], list[ConfigSnapshot]] = {}
+        snapshots = ConfigSnapshot.objects.select_related("file", "repository")
+        for snapshot in snapshots.defer("file__text").order_by("at", "sha"):
+            place = (snapshot.repository_id, snapshot.name)
+            self._own.setdefault(place, []).append(snapshot)
+            if snapshot.repository.is_official:
+                self._official.setdefault(snapshot.name, []).append(snapshot)
+
+    def _of(self, run: Run) -> dict[str, list[ConfigSnapshot]]:
+        """Return versions by file name: the repository's own, else the official."""
+        own = {n: v for (pk, n), v in self._own.items() if pk == run.repository_id}
+        return own or self._official
+
+    def choose(self, run: Run, fingerprints: Iterable[str]) -> Choice:
+        """Choose, per config file, the version that applies to a run.
+
+        The exact commit; else a version whose matrix holds recipes that the run's
+        rows name; else the newest at or before the run; else the earliest after it.
+        """
+        wanted = {value for value in fingerprints if value}
+        files = {
+            name: _choose(found, run, wanted)
+            for name, found in sorted(self._of(run).items())
+        }
+        return Choice(files)
 
 
 def _choose(
@@ -332,9 +373,36 @@ def _text(digest: str) -> str:
     return ConfigFile.objects.get(sha256=digest).text
 
 
-def unapplied_names() -> set[str]:
-    """Return names of config files with versions that older runs have not seen."""
-    return set(
-        ConfigSnapshot.objects.filter(is_applied=False).values_list("name", flat=True)
-    )
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """Runs that other config files fit better, and the files that say so."""
 
+    runs: list[Run]
+    snapshot_ids: list[int]
+
+
+def stale_runs() -> Stale:
+    """Return the runs whose choice of files differs from the one stored with them."""
+    unapplied = ConfigSnapshot.objects.filter(is_applied=False)
+    found = list(unapplied.values_list("pk", flat=True))
+    if not found:
+        return Stale([], [])
+    versions = Versions()
+    runs = Run.objects.select_related("repository").order_by("created_at", "pk")
+    stale = [
+        run
+        for run in runs
+        if versions.choose(run, fingerprints_of(run)).as_json() != run.snapshot
+    ]
+    return Stale(stale, found)
+
+
+def fingerprints_of(run: Run) -> set[str]:
+    """Return the recipes that a run's stored points name."""
+    lists = Sweep.objects.filter(run=run).values_list("fingerprints", flat=True)
+    return {value for values in lists for value in values}
+
+
+def forget_unapplied(stale: Stale) -> None:
+    """Note that every run has seen these config files."""
+    ConfigSnapshot.objects.filter(pk__in=stale.snapshot_ids).update(is_applied=True)

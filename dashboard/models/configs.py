@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.urls import reverse
 
+from dashboard.models.runs import Repository
 from dashboard.models.stamps import Stamped
 
 
@@ -44,6 +45,9 @@ class ConfigFile(models.Model):
 class ConfigSnapshot(models.Model):
     """A master config as it stood at a commit."""
 
+    repository = models.ForeignKey(
+        Repository, on_delete=models.PROTECT, related_name="snapshots"
+    )
     sha = models.CharField(max_length=64)
     name = models.CharField(max_length=100, help_text="file name")
     at = models.DateTimeField(help_text="when the commit was made or first run")
@@ -56,7 +60,9 @@ class ConfigSnapshot(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["sha", "name"], name="snapshot_unique"),
+            models.UniqueConstraint(
+                fields=["repository", "sha", "name"], name="snapshot_unique"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
 """What a row says about the configuration it measured: the shared part of rows."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from dashboard.vocabulary.frameworks import DISAGGREGATED
@@ -33,40 +34,42 @@ class Subject(NamedTuple):
 
 def subject_of(row: Measured, warnings: Warnings) -> Subject:
     """Return what a row is about; raises `RefusedError` where it cannot be told."""
-    label = (row.hw or "").lower()
-    hardware = hardware_base(label)
-    if not label:
-        raise RefusedError("missing_field", "hw is missing")
+    prefix = row.infmax_model_prefix or row.model_prefix
+    subject = _subject(row.hw, prefix, row.model, row.precision, row.framework)
+    if not known_precision(subject.precision):
+        text = f"unknown precision {subject.precision}"
+        warnings.append(("unmapped_precision", text))
+    return subject
+
+
+@lru_cache(maxsize=1024)
+def _subject(
+    label: str | None,
+    prefix: str | None,
+    path: str | None,
+    precision: str | None,
+    framework: str | None,
+) -> Subject:
+    given = {"hw": label, "precision": precision, "framework": framework}
+    missing = [name for name, text in given.items() if not text]
+    if missing:
+        raise RefusedError("missing_field", f"{', '.join(missing)} missing")
+    lower, prefix = (label or "").lower(), (prefix or "").lower()
+    hardware = hardware_base(lower)
     if hardware is None:
-        raise RefusedError("unmapped_hw", f"unknown hardware {hardware_name(label)}")
-    prefix = (row.infmax_model_prefix or row.model_prefix or "").lower()
-    model = canonical_model(prefix, row.model)
+        raise RefusedError("unmapped_hw", f"unknown hardware {hardware_name(lower)}")
+    model = canonical_model(prefix, path)
     if model is None:
-        named = prefix or row.model or "(not given)"
+        named = prefix or path or "(not given)"
         raise RefusedError("unmapped_model", f"unknown model {named}")
     return Subject(
         model=model,
         model_prefix=prefix or model_prefix_of(model),
-        precision=_precision(row, warnings),
+        precision=canonical_precision(precision or ""),
         hardware=hardware,
-        hardware_label=label,
-        framework=_framework(row),
+        hardware_label=lower,
+        framework=(framework or "").lower(),
     )
-
-
-def _precision(row: Measured, warnings: Warnings) -> str:
-    precision = canonical_precision(row.precision or "")
-    if not precision:
-        raise RefusedError("missing_field", "precision is missing")
-    if not known_precision(precision):
-        warnings.append(("unmapped_precision", f"unknown precision {precision}"))
-    return precision
-
-
-def _framework(row: Measured) -> str:
-    if not row.framework:
-        raise RefusedError("missing_field", "framework is missing")
-    return row.framework.lower()
 
 
 def inferred_disagg(row: Measured, framework: str) -> bool:

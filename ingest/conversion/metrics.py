@@ -10,6 +10,8 @@ from ingest.conversion.records import RefusedError
 
 STATS = ("mean", "median", "p75", "p90", "p95", "p99", "p99.9")
 
+_TPOTS = tuple((f"{stat}_tpot", f"{stat}_intvty") for stat in STATS)
+
 _METRIC = re.compile(
     r"(?:mean|median|std|p\d{1,2}(?:\.\d{1,3})?)_"
     r"(?:ttft|tpot|itl|e2el|intvty|e2e_norm_intvty|full_response_itl"
@@ -81,8 +83,8 @@ def _number(name: str, value: object) -> float:
 
 def drop_undefined_interactivity(metrics: dict[str, float], warnings: Warnings) -> None:
     """Remove interactivity whose time per output token is not positive."""
-    for name, tpot in list(metrics.items()):
-        stat, _, family = name.rpartition("_")
-        if family == "tpot" and stat != "std" and tpot <= 0:
-            metrics.pop(f"{stat}_intvty", None)
+    for name, interactivity in _TPOTS:
+        tpot = metrics.get(name)
+        if tpot is not None and tpot <= 0:
+            metrics.pop(interactivity, None)
             warnings.append(("zero_tpot", f"{name} is {tpot:g}: no interactivity"))

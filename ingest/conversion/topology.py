@@ -166,14 +166,14 @@ def _product(*sizes: int | None) -> int | None:
     return count
 
 
-def _first(*values: int | None) -> int | None:
-    return next((value for value in values if value is not None), None)
+def _first(value: int | None, named: int | None) -> int | None:
+    return named if value is None else value
 
 
 def _size(value: int | None, named: int | None) -> int:
     """Return a parallel size; absent and 0 both mean that there is none, so 1."""
-    found = _first(value, named)
-    return found if found is not None and found > 0 else 1
+    found = named if value is None else value
+    return 1 if found is None or found < 1 else found
 
 
 def _flag(value: bool | None, named: bool | None) -> bool:  # noqa: FBT001

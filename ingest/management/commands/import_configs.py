@@ -1,0 +1,76 @@
+"""Command: import master configs as they stood at one commit."""
+
+from argparse import ArgumentParser
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.dateparse import parse_datetime
+
+from ingest.pipeline import import_config_files
+
+
+class Command(BaseCommand):
+    help = "Import master configs (a folder or YAML files) of one commit."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("path", nargs="+", type=Path)
+        parser.add_argument("--sha", required=True, help="the commit, 7 to 64 hex digits")
+        parser.add_argument(
+            "--at", required=True, help="its time, such as 2026-08-21T22:25:16Z"
+        )
+        parser.add_argument(
+            "--repo",
+            default=settings.FRONTIERBOARD_REPOSITORY,
+            help="owner/name (default: %(default)s)",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        sha, at = _sha(options["sha"]), _time(options["at"])
+        files = _read(options["path"])
+        done = import_config_files(
+            files, repository=options["repo"], sha=sha, at=at
+        )
+        for defect in done.defects:
+            self.stderr.write(f"defect: {defect}")
+        self.stdout.write(
+            f"{done.files} files at {sha[:12]}: {done.keys} config keys, "
+            f"{done.entries} matrix entries, {done.new_snapshots} new, "
+            f"{len(done.defects)} defects"
+        )
+        if not done.files:
+            raise CommandError("nothing was imported")
+
+
+def _sha(text: str) -> str:
+    sha = text.lower()
+    if not 7 <= len(sha) <= 64 or set(sha) - set("0123456789abcdef"):
+        raise CommandError(f"--sha: not a commit: {text!r}")
+    return sha
+
+
+def _time(text: str) -> datetime:
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        raise CommandError(f"--at: not a time with its zone: {text!r}")
+    return at
+
+
+def _read(paths: list[Path]) -> dict[str, str]:
+    found: list[Path] = []
+    for path in paths:
+        found += sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+    files = {}
+    for path in found:
+        try:
+            files[path.name] = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CommandError(f"{path}: cannot be read: {error}") from error
+    if not files:
+        raise CommandError(f"{paths[0]}: holds no .yaml file")
+    return files

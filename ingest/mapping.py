@@ -1,0 +1,208 @@
+"""Rows of one run to config keys, with the doubts that come of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dashboard.analysis.physics import FlagText, Measurement, physical_flags
+from dashboard.vocabulary.flags import is_out
+from dashboard.vocabulary.scenarios import AGENTIC
+from ingest.config_keys import Mapping, RowMapper, Snapshot, expand_wildcards
+from ingest.rows import ChangelogRow, EvalRow, Identity, PointRow, SkipRow
+
+AGENTIC_TYPE, FIXED_TYPE = "agentic-coding", "fixed-seq-len"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandedEntry:
+    """A changelog entry with its keys expanded against the run's snapshot."""
+
+    row: ChangelogRow
+    keys: list[str]
+    unknown: list[str]
+
+    @property
+    def is_without_points(self) -> bool:
+        return self.row.evals_only or self.row.all_evals
+
+    def covers(self, scenario: str) -> bool:
+        """Tell whether the entry asks for a scenario."""
+        types = self.row.scenario_types
+        wanted = AGENTIC_TYPE if scenario == AGENTIC else FIXED_TYPE
+        return types is None or wanted in types
+
+
+@dataclass(frozen=True, slots=True)
+class MappedPoint:
+    """A point row, the key it belongs to, and every doubt about it."""
+
+    row: PointRow
+    mapping: Mapping
+    flags: list[FlagText]
+
+    @property
+    def is_out(self) -> bool:
+        return any(is_out(code) for code, _ in self.flags)
+
+
+@dataclass(frozen=True, slots=True)
+class MappedEval:
+    """An eval row and the key it belongs to."""
+
+    row: EvalRow
+    mapping: Mapping
+
+
+def expand_entries(
+    rows: Iterable[ChangelogRow], snapshot: Snapshot | None
+) -> list[ExpandedEntry]:
+    """Expand changelog keys at the run's own revision.
+
+    Keys that the snapshot does not know are kept as unknown, not invented. Without
+    a snapshot every key without a wildcard stands for itself.
+    """
+    entries = []
+    for row in rows:
+        known = list(snapshot.keys) if snapshot else _plain(row.config_keys)
+        keys, unknown = expand_wildcards(row.config_keys, known)
+        entries.append(ExpandedEntry(row, keys, unknown))
+    return entries
+
+
+def _plain(keys: Iterable[str]) -> list[str]:
+    return [key for key in keys if "*" not in key]
+
+
+def keys_for(entries: Sequence[ExpandedEntry], scenario: str) -> list[str] | None:
+    """Return the keys that the changelog names for a scenario; None without one.
+
+    A key that the snapshot lacks is named all the same: it may be newer than it.
+    """
+    covering = [e for e in entries if e.covers(scenario)]
+    found = [key for e in covering for key in (*e.keys, *_plain(e.unknown))]
+    return list(dict.fromkeys(found)) or None
+
+
+class RunMapper:
+    """Maps the rows of one run; the changelog's keys are found once per scenario."""
+
+    def __init__(
+        self, snapshot: Snapshot | None, entries: Sequence[ExpandedEntry]
+    ) -> None:
+        """Take the matrix and the changelog that apply to the run."""
+        self.snapshot = snapshot
+        self.entries = entries
+        self._mappers: dict[str, RowMapper] = {}
+
+    def map(self, identity: Identity) -> Mapping:
+        """Map one row's identity to its config key."""
+        return self.mapper_for(identity.scenario).map(identity)
+
+    def mapper_for(self, scenario: str) -> RowMapper:
+        """Return the mapper of a scenario: changelog entries may name only one."""
+        if scenario not in self._mappers:
+            keys = keys_for(self.entries, scenario)
+            self._mappers[scenario] = RowMapper(self.snapshot, keys)
+        return self._mappers[scenario]
+
+    def map_points(
+        self, rows: Iterable[PointRow]
+    ) -> tuple[list[MappedPoint], list[SkipRow]]:
+        """Map point rows; rows of keys that ran evals only are refused."""
+        taken, refused = [], []
+        for row in rows:
+            mapping = self.map(row.identity)
+            if self.is_evals_only(mapping.config_key, row.identity.scenario):
+                detail = f"the changelog asks only for evals of {mapping.config_key}"
+                refused.append(SkipRow(row.ref, "evals_only", detail))
+            else:
+                taken.append(MappedPoint(row, mapping, point_flags(row, mapping)))
+        return taken, refused
+
+    def is_evals_only(self, config_key: str, scenario: str) -> bool:
+        """Tell whether every entry that names the key asks only for evals."""
+        naming = [
+            e
+            for e in self.entries
+            if config_key in (*e.keys, *e.unknown) and e.covers(scenario)
+        ]
+        return bool(naming) and all(e.is_without_points for e in naming)
+
+    def map_evals(
+        self, rows: Iterable[EvalRow], measured: set[tuple[str, str]]
+    ) -> list[MappedEval]:
+        """Map eval rows; ``measured`` are the (key, scenario) pairs with points.
+
+        Eval rows name neither image nor recipe. Where they fit several keys, the
+        one that the same run measured is the one they belong to.
+        """
+        mapped = []
+        for row in rows:
+            mapping = self.map(row.identity)
+            if mapping.method == "ambiguous":
+                mapping = _prefer_measured(mapping, row.identity.scenario, measured)
+            mapped.append(MappedEval(row, mapping))
+        return mapped
+
+
+def _prefer_measured(
+    mapping: Mapping, scenario: str, measured: set[tuple[str, str]]
+) -> Mapping:
+    fitting = [key for key in mapping.candidates if (key, scenario) in measured]
+    if len(fitting) != 1:
+        return mapping
+    return Mapping(
+        config_key=fitting[0],
+        method="attributes",
+        candidates=mapping.candidates,
+        entry=None,
+        flags=(),
+    )
+
+
+def point_flags(row: PointRow, mapping: Mapping) -> list[FlagText]:
+    """Return every doubt about a point: from reading, mapping and physics."""
+    identity = row.identity
+    fixed = identity.scenario != AGENTIC
+    measurement = Measurement(
+        metrics=row.metrics,
+        deployment=identity.deployment,
+        concurrency=identity.concurrency,
+        osl=identity.osl if fixed else None,
+        gpus=row.gpus,
+        prefill_gpus=row.prefill_gpus,
+        decode_gpus=row.decode_gpus,
+        role_denominators=fixed and identity.deployment.multinode,
+    )
+    return [
+        *row.warnings,
+        *_mapping_flags(mapping),
+        *_spec_flags(identity, mapping),
+        *physical_flags(measurement),
+    ]
+
+
+def _mapping_flags(mapping: Mapping) -> list[FlagText]:
+    texts = {
+        "outside_changelog": f"{mapping.config_key} is not named by the changelog",
+        "config_key_ambiguous": f"fits {', '.join(mapping.candidates[:6])}",
+        "config_key_unmapped": "fits no config key",
+    }
+    codes = list(mapping.flags)
+    if mapping.method == "ambiguous":
+        codes.append("config_key_ambiguous")
+    if mapping.method == "unmapped":
+        codes.append("config_key_unmapped")
+    return [(code, texts.get(code, "")) for code in dict.fromkeys(codes)]
+
+
+def _spec_flags(identity: Identity, mapping: Mapping) -> list[FlagText]:
+    """Flag a row without speculative decoding under a key that names MTP.
+
+    Only where no matrix entry says that the key holds such rows: names prove nothing.
+    """
+    spec = identity.deployment.spec_method
+    named = "mtp" in mapping.config_key.split("-")
+    if named and spec == "none" and mapping.entry is None:
+        text = f"spec_decoding is {spec}, the key {mapping.config_key} says mtp"
+        return [("spec_differs_from_key", text)]
+    return []

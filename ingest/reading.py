@@ -1,0 +1,226 @@
+"""A run's artifacts read: bytes kept first, then records and rows, nothing in tables.
+
+What an earlier ingestion stored takes part as well, so that an upload that has
+expired since keeps its place.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dashboard.models import Artifact, RawRecord, Run
+from ingest.artifacts.bundles import ArtifactSource, Bundle
+from ingest.artifacts.members import (
+    ArtifactError,
+    Contents,
+    Limits,
+    MemberError,
+    MemberSource,
+    artifact_digest,
+)
+from ingest.artifacts.names import READ_KINDS, NameParts
+from ingest.conversion import (
+    ArtifactMeta,
+    Reading,
+    Record,
+    RunConversion,
+    artifact_metas,
+    reading_order,
+    stored_record,
+)
+from ingest.progress import Progress, silent
+from ingest.raw_store import keep
+from ingest.rows import RecordRef, Row, SkipRow
+
+# Logs and traces are kept when small enough to be of use; the rest is listed.
+LISTED_MEMBER_BYTES = 64 << 20
+
+StoredText = tuple[str, int, str, str]  # member, index, sha256, canonical text
+
+
+@dataclass(slots=True)
+class ReadArtifact:
+    """One artifact as it was read. ``stored_id`` is set where only tables hold it."""
+
+    meta: ArtifactMeta
+    size: int | None = None
+    expired: bool = False
+    sha256: str = ""
+    members: list[tuple[str, int, str]] = field(default_factory=list)
+    state: str = Artifact.State.FETCHED
+    reason: str = ""
+    contents: Contents | None = None
+    records: list[StoredText] = field(default_factory=list)
+    skips: list[SkipRow] = field(default_factory=list)
+    stored_id: int | None = None
+
+    @property
+    def parts(self) -> NameParts:
+        return self.meta.parts
+
+    def reject(self, reason: str, detail: str) -> None:
+        """Note that nothing of the artifact can be used."""
+        self.state = Artifact.State.REJECTED
+        self.reason = f"{reason}: {detail}"
+        self.contents = None
+        if not self.skips:
+            ref = RecordRef(self.meta.position, "", 0)
+            self.skips.append(SkipRow(ref, reason, detail))
+
+
+@dataclass(slots=True)
+class ReadRun:
+    """A run's artifacts by position, and the rows that their records give."""
+
+    artifacts: list[ReadArtifact]
+    rows: list[Row] = field(default_factory=list)
+
+    def rejected_names(self) -> list[str]:
+        """Return the names of artifacts of which nothing could be used."""
+        found = self.artifacts
+        return [a.meta.name for a in found if a.state == Artifact.State.REJECTED]
+
+    def skips(self) -> Iterator[SkipRow]:
+        """Yield what was refused while reading."""
+        for artifact in self.artifacts:
+            yield from artifact.skips
+
+
+def read_run(bundle: Bundle, limits: Limits, progress: Progress = silent) -> ReadRun:
+    """Keep the bytes of every artifact, then read records and rows."""
+    metas = artifact_metas(bundle)
+    artifacts = []
+    for done, (meta, source) in enumerate(zip(metas, bundle.artifacts, strict=True)):
+        progress("keeping artifacts", done, len(metas))
+        artifacts.append(_take(meta, source, limits))
+    _add_stored(artifacts, _stored_run(bundle))
+    return _read(ReadRun(artifacts), limits, progress)
+
+
+def read_stored(run: Run) -> ReadRun:
+    """Read a run again from its stored records alone."""
+    stored = list(run.artifacts.order_by("uploaded_at", "pk"))
+    artifacts = [_from_table(artifact, i) for i, artifact in enumerate(stored)]
+    return _read(ReadRun(artifacts), Limits(), silent)
+
+
+def _stored_run(bundle: Bundle) -> Run | None:
+    return Run.objects.filter(github_run_id=bundle.run["id"]).first()
+
+
+def _take(meta: ArtifactMeta, source: ArtifactSource, limits: Limits) -> ReadArtifact:
+    artifact = ReadArtifact(meta, size=source.size, expired=source.expired)
+    if source.expired and source.missing:
+        artifact.state = Artifact.State.EXPIRED
+        artifact.reason = "expired before it was fetched"
+        ref = RecordRef(meta.position, "", 0)
+        artifact.skips.append(SkipRow(ref, "expired_artifact", meta.name))
+        return artifact
+    try:
+        contents = source.contents(limits)
+        _keep_members(artifact, contents)
+    except ArtifactError as error:
+        artifact.reject(error.reason, error.detail)
+    return artifact
+
+
+def _keep_members(artifact: ReadArtifact, contents: Contents) -> None:
+    """Store bytes under their hash before anything is parsed."""
+    is_read = artifact.parts.kind in READ_KINDS
+    usable = []
+    for member in contents.members:
+        if not is_read and member.size > LISTED_MEMBER_BYTES:
+            artifact.members.append((member.name, member.size, ""))
+            continue
+        try:
+            digest = _keep_member(member)
+        except MemberError as error:
+            ref = RecordRef(artifact.meta.position, member.name, 0)
+            artifact.skips.append(SkipRow(ref, "bad_member", str(error)))
+            continue
+        artifact.members.append((member.name, member.size, digest))
+        usable.append(member)
+    artifact.sha256 = artifact_digest((n, sha) for n, _, sha in artifact.members)
+    artifact.contents = Contents(usable, contents.refused)
+
+
+def _keep_member(member: MemberSource) -> str:
+    digest = member.sha256()
+    with member.open() as stream:
+        keep(stream, digest, member.size)
+    return digest
+
+
+def _add_stored(artifacts: list[ReadArtifact], run: Run | None) -> None:
+    """Let tables speak for artifacts that the bundle lacks or has no bytes of."""
+    if run is None:
+        return
+    by_id = {a.meta.github_id: i for i, a in enumerate(artifacts) if a.meta.github_id}
+    bytes_here = {(a.meta.name, a.sha256) for a in artifacts if a.sha256}
+    for stored in run.artifacts.order_by("uploaded_at", "pk"):
+        place = by_id.get(stored.github_artifact_id)
+        if place is None:
+            if (stored.name, stored.sha256) not in bytes_here:
+                artifacts.append(_from_table(stored, len(artifacts)))
+        elif stored.state == Artifact.State.FETCHED and not artifacts[place].sha256:
+            expired = artifacts[place].expired
+            artifacts[place] = _from_table(stored, place)
+            artifacts[place].expired = expired or stored.expired
+
+
+def _from_table(stored: Artifact, position: int) -> ReadArtifact:
+    meta = ArtifactMeta(
+        position=position,
+        name=stored.name,
+        created_at=stored.uploaded_at,
+        attempt=stored.attempt,
+        github_id=stored.github_artifact_id,
+    )
+    return ReadArtifact(
+        meta,
+        size=stored.size_bytes,
+        expired=stored.expired,
+        sha256=stored.sha256,
+        members=[(name, size, sha) for name, size, sha in stored.members],
+        state=stored.state,
+        reason=stored.reason,
+        stored_id=stored.pk,
+    )
+
+
+def _read(run: ReadRun, limits: Limits, progress: Progress) -> ReadRun:
+    conversion = RunConversion()
+    order = reading_order([artifact.meta for artifact in run.artifacts])
+    for done, meta in enumerate(order):
+        progress("reading", done, len(order))
+        artifact = run.artifacts[meta.position]
+        records = _records(artifact, limits)
+        run.rows.extend(conversion.rows(meta, records))
+        artifact.contents = None
+    return run
+
+
+def _records(artifact: ReadArtifact, limits: Limits) -> Iterator[Record]:
+    if artifact.stored_id is not None:
+        yield from _table_records(artifact.stored_id)
+    elif artifact.contents is not None:
+        reading = Reading(artifact.meta, artifact.contents, limits)
+        for record in reading.records():
+            text = (record.member, record.index, record.sha256, record.text)
+            artifact.records.append(text)
+            yield record
+        artifact.skips += reading.skips
+        if reading.rejected:
+            artifact.reject(*reading.rejected)
+
+
+def _table_records(artifact_id: int) -> Iterator[Record]:
+    records = RawRecord.objects.filter(artifact_id=artifact_id)
+    ordered = records.order_by("member", "index")
+    for row in ordered.values_list("member", "index", "body", "sha256").iterator():
+        yield stored_record(*row)
+
+
+def uploaded_at(artifact: ReadArtifact) -> datetime | None:
+    """Return when the artifact was uploaded, where it is known."""
+    return artifact.meta.created_at

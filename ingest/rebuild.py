@@ -1,0 +1,245 @@
+"""Everything that follows from a run's rows: keys, sweeps, points, evals, counts."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models.functions import Now
+
+from dashboard.models import Run
+from ingest.config_keys import Snapshot
+from ingest.mapping import (
+    ExpandedEntry,
+    MappedEval,
+    MappedPoint,
+    RunMapper,
+    expand_entries,
+)
+from ingest.planning import NO_PLAN, Plan, plan_from_jobs, plan_from_matrix
+from ingest.reading import ReadRun
+from ingest.rows import (
+    ChangelogRow,
+    EvalRow,
+    PointRow,
+    RecordRef,
+    ReuseRow,
+    RunStatRow,
+    SkipRow,
+)
+from ingest.snapshots import Choice, Versions, checkpoint_ids
+from ingest.store import Places, RunStore, Tally
+from ingest.sweeps import SweepDraft, checkpoint_names, draft_sweeps
+
+WHOLE_RUN = RecordRef(-1, "", 0)
+
+
+@dataclass(slots=True)
+class RunRows:
+    """The rows of one run by kind."""
+
+    points: list[PointRow] = field(default_factory=list)
+    evals: list[EvalRow] = field(default_factory=list)
+    changelog: list[ChangelogRow] = field(default_factory=list)
+    stats: list[RunStatRow] = field(default_factory=list)
+    reuse: list[ReuseRow] = field(default_factory=list)
+    skips: list[SkipRow] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltRun:
+    """What was rebuilt: the sweep keys touched, and what was skipped."""
+
+    sweep_keys: set[tuple[int, str]]
+    skips: Sequence[SkipRow]
+
+    def skips_by_reason(self) -> dict[str, int]:
+        """Return how many records were not taken, by reason."""
+        return dict(sorted(Counter(skip.reason for skip in self.skips).items()))
+
+
+def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> RebuiltRun:
+    """Make a run's derived rows again from what its records say.
+
+    1. Choose the config files that apply. 2. Expand the changelog. 3. Map rows to
+    keys, flag what cannot be true. 4. Of two records at one place of one attempt
+    keep the better. 5. Plan from jobs or matrix. 6. Store sweeps, points, evals,
+    changelog, statistics, skips; rows that no record supports any more go.
+    """
+    before = set(run.sweeps.values_list("config_key_id", "scenario"))
+    rows = by_kind(reading)
+    choice = Versions().choose(run, {row.identity.fingerprint for row in rows.points})
+    entries = expand_entries(rows.changelog, choice.snapshot)
+    mapper = RunMapper(choice.snapshot, entries)
+    mapped, refused = mapper.map_points(rows.points)
+    points, repeated = best_of_each_place(mapped, places)
+    plan = plan_of(run, rows, mapper)
+    drafts = draft_sweeps(points, plan)
+    set_checkpoints(drafts, points, choice)
+    measured = {(draft.config_key, draft.scenario) for draft in drafts}
+    evals, older = newest_evals(mapper.map_evals(rows.evals, measured), places)
+    skips = [*rows.skips, *refused, *repeated, *older]
+    skips += _refused_stats(rows, entries)
+
+    store = RunStore(run)
+    store.store_changelog(entries)
+    store.store_run_stats(rows.stats)
+    store.store_points(points, store.store_sweeps(drafts), places)
+    store.store_evals(evals, places)
+    store.store_skips(skips, places, is_from_reading=False)
+    tally.merge(store.tally)
+    _update_run(run, rows, choice, plan)
+    after = set(run.sweeps.values_list("config_key_id", "scenario"))
+    return RebuiltRun(before | after, [*reading.skips(), *skips])
+
+
+def by_kind(reading: ReadRun) -> RunRows:
+    """Sort rows by their kind."""
+    rows = RunRows()
+    places: dict[type, list[object]] = {
+        PointRow: rows.points,  # type: ignore[dict-item]
+        EvalRow: rows.evals,  # type: ignore[dict-item]
+        ChangelogRow: rows.changelog,  # type: ignore[dict-item]
+        RunStatRow: rows.stats,  # type: ignore[dict-item]
+        ReuseRow: rows.reuse,  # type: ignore[dict-item]
+        SkipRow: rows.skips,  # type: ignore[dict-item]
+    }
+    for row in reading.rows:
+        places[type(row)].append(row)
+    return rows
+
+
+def best_of_each_place(
+    points: Iterable[MappedPoint], places: Places
+) -> tuple[list[MappedPoint], list[SkipRow]]:
+    """Keep one point per place and attempt; the others are said to be duplicates.
+
+    Valid power telemetry wins, then the newer upload, then the later record.
+    """
+    best: dict[tuple[object, ...], tuple[tuple[object, ...], MappedPoint]] = {}
+    skips = []
+    for order, point in enumerate(points):
+        identity = point.row.identity
+        place = (
+            point.mapping.config_key,
+            identity.scenario,
+            identity.deployment,
+            identity.concurrency,
+            identity.fingerprint,
+            places.attempt(point.row.ref),
+        )
+        has_power = point.row.metrics.get("power_valid") == 1
+        rank = (has_power, order)
+        known = best.get(place)
+        if known is None:
+            best[place] = (rank, point)
+            continue
+        loser = point if known[0] > rank else known[1]
+        if known[0] < rank:
+            best[place] = (rank, point)
+        detail = f"{identity.concurrency} concurrent: measured twice in one attempt"
+        skips.append(SkipRow(loser.row.ref, "duplicate_point", detail))
+    return [point for _, point in best.values()], skips
+
+
+def newest_evals(
+    evals: Iterable[MappedEval], places: Places
+) -> tuple[list[MappedEval], list[SkipRow]]:
+    """Keep one eval per identity and attempt: the newest by its file's time."""
+    best: dict[tuple[object, ...], MappedEval] = {}
+    skips = []
+    for e in evals:
+        identity = e.row.identity
+        place = (
+            e.mapping.config_key,
+            identity.deployment,
+            identity.scenario,
+            identity.concurrency or None,
+            e.row.task,
+            places.attempt(e.row.ref),
+        )
+        known = best.setdefault(place, e)
+        if known is e:
+            continue
+        newer, older = _by_time(known, e)
+        best[place] = newer
+        detail = f"{older.row.result_file}: a newer result of the same eval is there"
+        skips.append(SkipRow(older.row.ref, "superseded_eval", detail))
+    return list(best.values()), skips
+
+
+def _by_time(first: MappedEval, second: MappedEval) -> tuple[MappedEval, MappedEval]:
+    """Return (newer, older); the later record is the newer where no time is known."""
+    known, other = first.row.measured_at, second.row.measured_at
+    if known is not None and (other is None or known > other):
+        return first, second
+    return second, first
+
+
+def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:
+    """Say what the run was to measure: by its jobs, else by its changelog's matrix."""
+    if run.jobs_known:
+        names = run.jobs.order_by("pk").values_list("name", flat=True)
+        return plan_from_jobs(names, mapper.map)
+    if rows.reuse or mapper.snapshot is None:
+        return NO_PLAN
+    keys = {key for e in mapper.entries if not e.is_without_points for key in e.keys}
+    return plan_from_matrix(mapper.snapshot, keys)
+
+
+def set_checkpoints(
+    drafts: Iterable[SweepDraft], points: Sequence[MappedPoint], choice: Choice
+) -> None:
+    """Give each sweep the checkpoint it served."""
+    names = checkpoint_names(points, choice)
+    snapshot = choice.snapshot
+    chosen = {
+        (d.config_key, d.scenario): names.get((d.config_key, d.scenario))
+        or _planned_checkpoint(d, snapshot)
+        for d in drafts
+    }
+    ids = checkpoint_ids(name for name in chosen.values() if name)
+    for draft in drafts:
+        name = chosen[(draft.config_key, draft.scenario)]
+        draft.checkpoint_id = ids[name.casefold()] if name else None
+
+
+def _planned_checkpoint(draft: SweepDraft, snapshot: Snapshot | None) -> str | None:
+    entries = snapshot.of_key(draft.config_key) if snapshot else []
+    return entries[0].checkpoint if entries else None
+
+
+def _refused_stats(rows: RunRows, entries: Sequence[ExpandedEntry]) -> list[SkipRow]:
+    """Take job statistics away from a run that was to run evals only."""
+    if not entries or not all(e.is_without_points for e in entries):
+        return []
+    refused = [SkipRow(row.ref, "evals_only", "run statistics") for row in rows.stats]
+    rows.stats.clear()
+    return refused
+
+
+def _update_run(run: Run, rows: RunRows, choice: Choice, plan: Plan) -> None:
+    """Write what only all rows together tell of the run."""
+    wanted = {
+        "snapshot": choice.as_json(),
+        "planned_count": plan.total,
+        "eval_count": run.evals.filter(is_current=True).count(),
+        "skip_count": run.skips.count(),
+        "reuse_source_run_id": _source_of(run, rows),
+    }
+    wanted["pr_number"] = run.pr_number or _pr_of_changelog(rows)
+    changed = {n: v for n, v in wanted.items() if getattr(run, n) != v}
+    if changed:
+        Run.objects.filter(pk=run.pk).update(updated_at=Now(), **changed)
+        run.refresh_from_db()
+
+
+def _source_of(run: Run, rows: RunRows) -> int | None:
+    """Return the run whose measurements this one publishes, if it says so."""
+    sources = [row.source_run_id for row in rows.reuse]
+    return next((s for s in sources if s != run.github_run_id), None)
+
+
+def _pr_of_changelog(rows: RunRows) -> int | None:
+    """Return the pull request where all good links of the changelog agree on it."""
+    numbers = {row.pr_number for row in rows.changelog if row.link_state == "good"}
+    return numbers.pop() if len(numbers) == 1 else None

@@ -1,0 +1,109 @@
+"""Artifacts and their records into tables, and the ids by which rows refer to them."""
+
+from collections.abc import Iterable
+
+from dashboard.models import RawRecord, Run
+from ingest.reading import ReadArtifact, ReadRun
+from ingest.store import (
+    ARTIFACTS_BY_BYTES,
+    ARTIFACTS_BY_ID,
+    RECORDS,
+    Places,
+    RunStore,
+    Tally,
+)
+from ingest.upserts import Values, upsert
+
+
+def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
+    """Store what was read of a run; nothing stored earlier is lost."""
+    store = RunStore(run)
+    ids = _store_artifacts(run, reading.artifacts, store)
+    records = (
+        (ids[artifact.meta.position], *text)
+        for artifact in reading.artifacts
+        for text in artifact.records
+    )
+    tally_records = upsert(RECORDS, records)
+    store.tally.add(RECORDS, tally_records)
+    places = _places(reading, ids)
+    fresh = [s for a in reading.artifacts if a.stored_id is None for s in a.skips]
+    store.store_skips(
+        fresh, places, is_from_reading=True, untouched=_kept_ids(reading)
+    )
+    tally.merge(store.tally)
+    return places
+
+
+def stored_places(run: Run, reading: ReadRun) -> Places:
+    """Return the ids of what :func:`ingest.reading.read_stored` read."""
+    ids = [artifact.stored_id for artifact in reading.artifacts]
+    assert run.pk is not None
+    return _places(reading, [pk for pk in ids if pk is not None])
+
+
+def _kept_ids(reading: ReadRun) -> list[int]:
+    return [a.stored_id for a in reading.artifacts if a.stored_id is not None]
+
+
+def _places(reading: ReadRun, ids: list[int]) -> Places:
+    found = RawRecord.objects.filter(artifact_id__in=ids)
+    rows = found.values_list("artifact_id", "member", "index", "pk")
+    return Places(
+        artifacts=ids,
+        records={(artifact, member, index): pk for artifact, member, index, pk in rows},
+        attempts=[artifact.meta.attempt for artifact in reading.artifacts],
+    )
+
+
+def _store_artifacts(
+    run: Run, artifacts: list[ReadArtifact], store: RunStore
+) -> list[int]:
+    """Store artifacts by their id, else by name and bytes; return ids by position."""
+    with_id = [a for a in artifacts if a.meta.github_id is not None]
+    without = [a for a in artifacts if a.meta.github_id is None]
+    by_id = upsert(ARTIFACTS_BY_ID, _distinct(run, with_id, id_only=True))
+    by_bytes = upsert(ARTIFACTS_BY_BYTES, _distinct(run, without, id_only=False))
+    store.tally.add(ARTIFACTS_BY_ID, by_id)
+    store.tally.add(ARTIFACTS_BY_BYTES, by_bytes)
+    return [
+        by_id.ids[(run.pk, a.meta.github_id)]
+        if a.meta.github_id is not None
+        else by_bytes.ids[(run.pk, a.meta.name, a.sha256)]
+        for a in artifacts
+    ]
+
+
+def _distinct(
+    run: Run, artifacts: Iterable[ReadArtifact], *, id_only: bool
+) -> Iterable[Values]:
+    rows = {}
+    for artifact in artifacts:
+        key = (
+            (artifact.meta.github_id,)
+            if id_only
+            else (artifact.meta.name, artifact.sha256)
+        )
+        rows[key] = _values(run, artifact)
+    return rows.values()
+
+
+def _values(run: Run, artifact: ReadArtifact) -> Values:
+    parts = artifact.parts
+    return (
+        run.pk,
+        artifact.meta.github_id,
+        artifact.meta.name,
+        artifact.sha256,
+        str(parts.kind).strip("_-") or "other",
+        {"runner": parts.runner, "recipe": parts.recipe, "experiment": parts.experiment},
+        artifact.meta.attempt,
+        artifact.size,
+        artifact.meta.created_at,
+        artifact.expired,
+        artifact.members,
+        str(artifact.state),
+        artifact.reason[:2000],
+    )
+
+

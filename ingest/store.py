@@ -1,0 +1,591 @@
+"""Rows of one run into tables; the same rows twice change nothing."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dashboard.models import (
+    Artifact,
+    ChangelogEntry,
+    ConfigKey,
+    Deployment,
+    EvalResult,
+    Job,
+    Point,
+    RawRecord,
+    Run,
+    RunAttempt,
+    RunStat,
+    Skip,
+    Sweep,
+)
+from dashboard.vocabulary import deployments
+from ingest.mapping import ExpandedEntry, MappedEval, MappedPoint
+from ingest.rows import Identity, RecordRef, RunStatRow, SkipRow
+from ingest.sweeps import SweepDraft
+from ingest.upserts import Stored, Table, Values, delete_others, upsert
+
+HOT_METRICS = (
+    "tput_per_gpu",
+    "output_tput_per_gpu",
+    "input_tput_per_gpu",
+    "median_intvty",
+    "p90_intvty",
+    "median_ttft",
+    "p90_ttft",
+    "median_tpot",
+    "median_e2el",
+    "p90_e2el",
+)
+POINT_KEY = ("sweep_id", "deployment_id", "concurrency", "fingerprint", "attempt")
+
+RUNS = Table(
+    Run,
+    (
+        "repository_id",
+        "github_run_id",
+        "workflow_path",
+        "title",
+        "event",
+        "branch",
+        "sha",
+        "pr_number",
+        "actor",
+        "url",
+        "status",
+        "conclusion",
+        "attempt",
+        "created_at",
+        "jobs_known",
+        # Written when new, decided later.
+        "publication",
+        "snapshot",
+        "received_count",
+        "eval_count",
+        "skip_count",
+    ),
+    ("github_run_id",),
+    kept=frozenset(
+        {
+            "repository_id",
+            # The changelog may tell it where GitHub's run object does not.
+            "pr_number",
+            "publication",
+            "snapshot",
+            "received_count",
+            "eval_count",
+            "skip_count",
+        }
+    ),
+)
+ATTEMPTS = Table(
+    RunAttempt,
+    ("run_id", "attempt", "status", "conclusion", "started_at", "finished_at"),
+    ("run_id", "attempt"),
+)
+JOBS = Table(
+    Job,
+    (
+        "run_id",
+        "github_job_id",
+        "attempt",
+        "name",
+        "status",
+        "conclusion",
+        "runner_name",
+        "started_at",
+        "finished_at",
+    ),
+    ("run_id", "github_job_id"),
+)
+_ARTIFACT_COLUMNS = (
+    "run_id",
+    "github_artifact_id",
+    "name",
+    "sha256",
+    "kind",
+    "name_parts",
+    "attempt",
+    "size_bytes",
+    "uploaded_at",
+    "expired",
+    "members",
+    "state",
+    "reason",
+)
+ARTIFACTS_BY_ID = Table(
+    Artifact,
+    _ARTIFACT_COLUMNS,
+    ("run_id", "github_artifact_id"),
+    where="github_artifact_id IS NOT NULL",
+)
+ARTIFACTS_BY_BYTES = Table(
+    Artifact,
+    _ARTIFACT_COLUMNS,
+    ("run_id", "name", "sha256"),
+    where="github_artifact_id IS NULL",
+)
+RECORDS = Table(
+    RawRecord,
+    ("artifact_id", "member", "index", "sha256", "body"),
+    ("artifact_id", "member", "index"),
+)
+SKIPS = Table(
+    Skip,
+    (
+        "run_id",
+        "artifact_id",
+        "member",
+        "index",
+        "reason",
+        "detail",
+        "is_from_reading",
+    ),
+    ("run_id", "artifact_id", "member", "index", "reason"),
+)
+CHANGELOG = Table(
+    ChangelogEntry,
+    (
+        "run_id",
+        "base_ref",
+        "head_ref",
+        "index",
+        "raw_keys",
+        "expanded_keys",
+        "unknown_keys",
+        "description",
+        "pr_link",
+        "pr_number",
+        "link_state",
+        "scenario_types",
+        "evals_only",
+        "all_evals",
+        "append_only",
+        "defects",
+    ),
+    ("run_id", "base_ref", "head_ref", "index"),
+)
+RUN_STATS = Table(
+    RunStat,
+    ("run_id", "raw_key", "hardware", "successes", "total"),
+    ("run_id", "raw_key"),
+)
+DEPLOYMENTS = Table(
+    Deployment,
+    (*deployments.Deployment._fields, "label"),
+    deployments.Deployment._fields,
+)
+CONFIG_KEYS = Table(
+    ConfigKey,
+    (
+        "key",
+        "model",
+        "precision",
+        "hardware",
+        "framework",
+        "scenario_kind",
+        "is_synthetic",
+    ),
+    ("key",),
+    kept=frozenset(
+        {
+            "model",
+            "precision",
+            "hardware",
+            "framework",
+            "scenario_kind",
+            "is_synthetic",
+        }
+    ),
+)
+SWEEPS = Table(
+    Sweep,
+    (
+        "run_id",
+        "config_key_id",
+        "scenario",
+        "checkpoint_id",
+        "image",
+        "images",
+        "fingerprints",
+        "precision",
+        "spec_methods",
+        "acceptance_source",
+        "acceptance_length",
+        "planned",
+        "planned_count",
+        "received_count",
+        "mapping_method",
+        "mapping_candidates",
+        "mapping_flags",
+        "measured_at",
+        "state_reason",
+    ),
+    ("run_id", "config_key_id", "scenario"),
+    # Decided by derivation.
+    kept=frozenset({"received_count", "state_reason"}),
+)
+POINTS = Table(
+    Point,
+    (
+        *POINT_KEY,
+        "is_current",
+        "is_excluded",
+        "is_out",
+        "flags",
+        "image",
+        "runner",
+        "gpus",
+        "prefill_gpus",
+        "decode_gpus",
+        *HOT_METRICS,
+        "metrics",
+        "facts",
+        "raw_record_id",
+    ),
+    POINT_KEY,
+    # Decided by derivation, once all attempts are there.
+    kept=frozenset({"is_current", "is_excluded"}),
+)
+EVALS = Table(
+    EvalResult,
+    (
+        "run_id",
+        "config_key_id",
+        "deployment_id",
+        "scenario",
+        "concurrency",
+        "task",
+        "attempt",
+        "strict",
+        "strict_se",
+        "flexible",
+        "flexible_se",
+        "score",
+        "n",
+        "lm_eval_version",
+        "measured_at",
+        "result_file",
+        "is_current",
+        "mapping_method",
+        "mapping_candidates",
+        "flags",
+        "raw_record_id",
+    ),
+    (
+        "run_id",
+        "config_key_id",
+        "deployment_id",
+        "scenario",
+        "concurrency",
+        "task",
+        "attempt",
+    ),
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of rows that an ingestion wrote, left alone or removed."""
+
+    new: int = 0
+    changed: int = 0
+    same: int = 0
+    removed: int = 0
+    by_table: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def add(self, table: Table, stored: Stored, removed: int = 0) -> None:
+        """Count what one upsert did."""
+        self.new += stored.new
+        self.changed += stored.changed
+        self.same += stored.same
+        self.removed += removed
+        self.by_table[table.model.__name__] = {
+            "new": stored.new,
+            "changed": stored.changed,
+            "same": stored.same,
+            "removed": removed,
+        }
+
+    def merge(self, other: "Tally") -> None:
+        """Add the counts of another tally."""
+        self.new += other.new
+        self.changed += other.changed
+        self.same += other.same
+        self.removed += other.removed
+        self.by_table.update(other.by_table)
+
+    @property
+    def is_unchanged(self) -> bool:
+        return not (self.new or self.changed or self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Database ids of what rows refer to: artifacts by position, records by ref."""
+
+    artifacts: Sequence[int]
+    records: Mapping[Values, int]
+    attempts: Sequence[int]
+
+    def artifact(self, ref: RecordRef) -> int | None:
+        """Return the artifact's id; None for what concerns the whole run."""
+        return self.artifacts[ref.artifact] if ref.artifact >= 0 else None
+
+    def record(self, ref: RecordRef) -> int | None:
+        """Return the raw record's id, None where the row is no record of its own."""
+        key = (self.artifacts[ref.artifact], ref.member, ref.index)
+        return self.records.get(key)
+
+    def attempt(self, ref: RecordRef) -> int:
+        """Return the attempt that uploaded the record."""
+        return self.attempts[ref.artifact]
+
+
+class RunStore:
+    """Writes what belongs to one run; every method leaves exactly the given rows."""
+
+    def __init__(self, run: Run) -> None:
+        """Take the stored run."""
+        self.run = run
+        self.tally = Tally()
+
+    def replace(
+        self, table: Table, rows: Iterable[Values], *, keep_others: bool = False
+    ) -> Stored:
+        """Store the run's rows of a table and delete those no longer among them."""
+        stored = upsert(table, rows)
+        kept = stored.ids.values()
+        removed = (
+            0 if keep_others else delete_others(table.model, kept, run=self.run)
+        )
+        self.tally.add(table, stored, removed)
+        return stored
+
+    def store_skips(
+        self,
+        rows: Iterable[SkipRow],
+        places: Places,
+        *,
+        is_from_reading: bool,
+        untouched: Iterable[int] = (),
+    ) -> None:
+        """Store skips of one stage; those of the other stage are left alone.
+
+        Skips of ``untouched`` artifacts stay: their bytes were not read this time.
+        """
+        chosen: dict[Values, Values] = {}
+        for row in rows:
+            ref = row.ref
+            key = (
+                places.artifact(ref),
+                storable(ref.member),
+                max(ref.index, 0),
+                row.reason,
+            )
+            detail = storable(row.detail)[:2000]
+            chosen[key] = (self.run.pk, *key, detail, is_from_reading)
+        stored = upsert(SKIPS, chosen.values())
+        kept = Skip.objects.filter(run=self.run, artifact_id__in=list(untouched))
+        removed = delete_others(
+            Skip,
+            [*stored.ids.values(), *kept.values_list("pk", flat=True)],
+            run=self.run,
+            is_from_reading=is_from_reading,
+        )
+        self.tally.add(SKIPS, stored, removed)
+
+    def store_changelog(self, entries: Iterable[ExpandedEntry]) -> None:
+        """Store every changelog entry, several of one run kept apart."""
+        self.replace(CHANGELOG, [self._changelog_values(entry) for entry in entries])
+
+    def _changelog_values(self, entry: ExpandedEntry) -> Values:
+        row = entry.row
+        return (
+            self.run.pk,
+            row.base_ref,
+            row.head_ref,
+            row.index,
+            row.config_keys,
+            entry.keys,
+            entry.unknown,
+            row.description,
+            row.pr_link,
+            row.pr_number,
+            row.link_state,
+            row.scenario_types or [],
+            row.evals_only,
+            row.all_evals,
+            row.append_only,
+            row.defects,
+        )
+
+    def store_run_stats(self, rows: Iterable[RunStatRow]) -> None:
+        """Store job successes by cluster; a key given twice counts once, the last."""
+        chosen = {row.raw_key: row for row in rows}
+        self.replace(
+            RUN_STATS,
+            [
+                (self.run.pk, row.raw_key, row.hardware, row.successes, row.total)
+                for row in chosen.values()
+            ],
+        )
+
+    def store_sweeps(self, drafts: Iterable[SweepDraft]) -> dict[tuple[str, str], int]:
+        """Store sweeps; return their ids by (config key, scenario)."""
+        drafts = list(drafts)
+        keys = store_config_keys(drafts)
+        rows = [draft.values(self.run, keys[draft.config_key]) for draft in drafts]
+        # Sweeps that lost their last point go once their points have gone.
+        stored = self.replace(SWEEPS, rows, keep_others=True)
+        return {
+            (draft.config_key, draft.scenario): stored.ids[
+                (self.run.pk, keys[draft.config_key], draft.scenario)
+            ]
+            for draft in drafts
+        }
+
+    def store_points(
+        self,
+        points: Sequence[MappedPoint],
+        sweeps: Mapping[tuple[str, str], int],
+        places: Places,
+    ) -> None:
+        """Store points; the natural keys must be distinct."""
+        ids = store_deployments({p.row.identity.deployment for p in points})
+        rows = (_point_values(p, sweeps, ids, places) for p in points)
+        stored = upsert(POINTS, rows)
+        kept = stored.ids.values()
+        removed = delete_others(Point, kept, sweep__run=self.run)
+        self.tally.add(POINTS, stored, removed)
+        delete_others(Sweep, sweeps.values(), run=self.run)
+
+    def store_evals(self, evals: Sequence[MappedEval], places: Places) -> None:
+        """Store eval results; the newest attempt of an identity is the current one."""
+        ids = store_deployments({e.row.identity.deployment for e in evals})
+        keys = store_keys({e.mapping.config_key: e.row.identity for e in evals})
+        newest: dict[Values, int] = {}
+        for e in evals:
+            place = _eval_place(e, keys, ids)
+            attempt = places.attempt(e.row.ref)
+            newest[place] = max(attempt, newest.get(place, 0))
+        rows = [
+            _eval_values(self.run, e, _eval_place(e, keys, ids), newest, places)
+            for e in evals
+        ]
+        self.replace(EVALS, rows)
+
+
+def storable(text: str) -> str:
+    """Return text that the database takes: no NUL, no half of a surrogate pair."""
+    clean = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return clean.encode("utf-8", "replace").decode()
+
+
+def store_deployments(
+    found: Iterable[deployments.Deployment],
+) -> dict[deployments.Deployment, int]:
+    """Return deployment ids; unknown topologies are stored."""
+    rows = [(*d, deployments.deployment_label(d)) for d in found]
+    ids = upsert(DEPLOYMENTS, rows).ids if rows else {}
+    return {deployments.Deployment(*key): pk for key, pk in ids.items()}  # type: ignore[arg-type]
+
+
+def store_config_keys(drafts: Iterable[SweepDraft]) -> dict[str, int]:
+    """Return config key ids by key; unknown ones are stored."""
+    drafts = list(drafts)
+    named = {d.config_key: d.identity for d in drafts if d.identity is not None}
+    known = ConfigKey.objects.filter(key__in={d.config_key for d in drafts})
+    return dict(known.values_list("key", "pk")) | store_keys(named)
+
+
+def store_keys(found: Mapping[str, Identity]) -> dict[str, int]:
+    """Return ids of config keys; a new key takes its attributes from a row."""
+    rows = [
+        (
+            key,
+            identity.model,
+            identity.precision,
+            identity.hardware,
+            identity.framework,
+            "",
+            key.startswith("unmapped-"),
+        )
+        for key, identity in found.items()
+    ]
+    ids = upsert(CONFIG_KEYS, rows).ids if rows else {}
+    return {str(key[0]): pk for key, pk in ids.items()}
+
+
+def _point_values(
+    point: MappedPoint,
+    sweeps: Mapping[tuple[str, str], int],
+    ids: Mapping[deployments.Deployment, int],
+    places: Places,
+) -> Values:
+    row = point.row
+    identity = row.identity
+    return (
+        sweeps[(point.mapping.config_key, identity.scenario)],
+        ids[identity.deployment],
+        identity.concurrency,
+        identity.fingerprint,
+        places.attempt(row.ref),
+        False,
+        False,
+        point.is_out,
+        point.flags,
+        identity.image,
+        row.runner,
+        row.gpus,
+        row.prefill_gpus,
+        row.decode_gpus,
+        *(row.metrics.get(name) for name in HOT_METRICS),
+        row.metrics,
+        row.facts,
+        places.record(row.ref),
+    )
+
+
+def _eval_place(
+    e: MappedEval,
+    keys: Mapping[str, int],
+    ids: Mapping[deployments.Deployment, int],
+) -> Values:
+    identity = e.row.identity
+    return (
+        keys[e.mapping.config_key],
+        ids[identity.deployment],
+        identity.scenario,
+        identity.concurrency or None,
+        e.row.task,
+    )
+
+
+def _eval_values(
+    run: Run,
+    e: MappedEval,
+    place: Values,
+    newest: Mapping[Values, int],
+    places: Places,
+) -> Values:
+    row = e.row
+    attempt = places.attempt(row.ref)
+    return (
+        run.pk,
+        *place,
+        attempt,
+        row.strict,
+        row.strict_se,
+        row.flexible,
+        row.flexible_se,
+        row.score,
+        row.n,
+        row.lm_eval_version,
+        row.measured_at,
+        row.result_file,
+        attempt == newest[place],
+        e.mapping.method,
+        list(e.mapping.candidates),
+        row.warnings,
+        places.record(row.ref),
+    )

@@ -1,0 +1,158 @@
+"""Points of one run grouped into sweeps, and what is true of each sweep as a whole."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from dashboard.models import Run, Sweep
+from dashboard.vocabulary.scenarios import AGENTIC
+from ingest.config_keys import MatrixEntry
+from ingest.mapping import MappedPoint
+from ingest.planning import Place, Plan
+from ingest.rows import Identity
+from ingest.snapshots import Choice
+
+# From the surest way to know a key to none at all.
+METHODS = ("fingerprint", "attributes", "changelog", "ambiguous", "unmapped", "plan")
+
+
+@dataclass(slots=True)
+class SweepDraft:
+    """A sweep before it is stored.
+
+    ``identity`` is that of one of its rows or jobs; None where only the matrix
+    planned it.
+    """
+
+    config_key: str
+    scenario: str
+    identity: Identity | None = None
+    checkpoint_id: int | None = None
+    images: list[str] = field(default_factory=list)
+    fingerprints: list[str] = field(default_factory=list)
+    spec_methods: list[str] = field(default_factory=list)
+    acceptance_source: str = Sweep.Acceptance.NOT_APPLICABLE
+    acceptance_length: float | None = None
+    planned: list[Place] | None = None
+    method: str = "plan"
+    candidates: list[str] = field(default_factory=list)
+    flags: list[str] = field(default_factory=list)
+
+    def values(self, run: Run, config_key_id: int) -> tuple[object, ...]:
+        """Return the columns of the sweep table, in its order."""
+        return (
+            run.pk,
+            config_key_id,
+            self.scenario,
+            self.checkpoint_id,
+            self.images[0] if self.images else "",
+            self.images,
+            self.fingerprints,
+            self.identity.precision if self.identity else "",
+            self.spec_methods,
+            str(self.acceptance_source),
+            self.acceptance_length,
+            self.planned,
+            None if self.planned is None else len(self.planned),
+            0,
+            self.method,
+            self.candidates,
+            self.flags,
+            run.created_at,
+            "",
+        )
+
+
+def draft_sweeps(points: Iterable[MappedPoint], plan: Plan) -> list[SweepDraft]:
+    """Group points by key and scenario; a planned sweep without a point is kept."""
+    groups: dict[tuple[str, str], list[MappedPoint]] = {}
+    for point in points:
+        name = (point.mapping.config_key, point.row.identity.scenario)
+        groups.setdefault(name, []).append(point)
+    drafts = [_draft(*name, found, plan) for name, found in sorted(groups.items())]
+    for (key, scenario), places in (plan.sweeps or {}).items():
+        if (key, scenario) not in groups:
+            identity = plan.identities.get(key)
+            drafts.append(SweepDraft(key, scenario, identity, planned=places))
+    return drafts
+
+
+def _draft(
+    key: str, scenario: str, points: Sequence[MappedPoint], plan: Plan
+) -> SweepDraft:
+    identities = [p.row.identity for p in points]
+    draft = SweepDraft(key, scenario, identities[0])
+    draft.images = _by_frequency(i.image for i in identities)
+    draft.fingerprints = sorted({i.fingerprint for i in identities} - {""})
+    draft.spec_methods = sorted({i.deployment.spec_method for i in identities})
+    draft.planned = plan.places(key, scenario)
+    draft.method = max((p.mapping.method for p in points), key=METHODS.index)
+    draft.candidates = sorted({c for p in points for c in p.mapping.candidates})
+    draft.flags = sorted({flag for p in points for flag in p.mapping.flags})
+    draft.acceptance_source, draft.acceptance_length = acceptance(points)
+    return draft
+
+
+def _by_frequency(texts: Iterable[str]) -> list[str]:
+    counts = Counter(text for text in texts if text)
+    return sorted(counts, key=lambda text: (-counts[text], text))
+
+
+def acceptance(points: Iterable[MappedPoint]) -> tuple[str, float | None]:
+    """Say where the acceptance length of speculative decoding comes from.
+
+    A length that the config declares is synthetic. Agentic throughput always runs
+    with a forced length, though no row says so. Other speculative rows verify for
+    real. The value is None where unknown or where the points differ.
+    """
+    speculative = [p for p in points if p.row.identity.deployment.spec_method != "none"]
+    if not speculative:
+        return Sweep.Acceptance.NOT_APPLICABLE, None
+    declared = {_declared(p.mapping.entry) for p in speculative} - {None}
+    if declared:
+        only = declared.pop() if len(declared) == 1 else None
+        return Sweep.Acceptance.DECLARED, only
+    if speculative[0].row.identity.scenario == AGENTIC:
+        return Sweep.Acceptance.POLICY, None
+    return Sweep.Acceptance.REAL, None
+
+
+def _declared(entry: MatrixEntry | None) -> float | None:
+    return entry.acceptance_length if entry else None
+
+
+def checkpoint_names(
+    points: Iterable[MappedPoint], choice: Choice
+) -> dict[tuple[str, str], str]:
+    """Return the checkpoint's name per (key, scenario).
+
+    The config at the run's own commit, or one that holds the row's recipe, decides.
+    A config of another day decides only where the row does not name other weights:
+    rows may carry a local path or a served name for the same ones.
+    """
+    names: dict[tuple[str, str], Counter[str]] = {}
+    for point in points:
+        key = (point.mapping.config_key, point.row.identity.scenario)
+        name = _checkpoint_name(point, choice)
+        if name:
+            names.setdefault(key, Counter())[name] += 1
+    return {
+        key: max(sorted(counts), key=counts.__getitem__)
+        for key, counts in names.items()
+    }
+
+
+def _checkpoint_name(point: MappedPoint, choice: Choice) -> str | None:
+    entry, claimed = point.mapping.entry, point.row.identity.checkpoint
+    if entry is None:
+        return claimed
+    is_sure = point.mapping.method == "fingerprint"
+    is_sure = is_sure or choice.method_for(entry.config_key) == "exact"
+    if is_sure or not claimed or not _is_published_name(claimed):
+        return entry.checkpoint
+    return claimed if claimed.casefold() != entry.checkpoint.casefold() else entry.checkpoint
+
+
+def _is_published_name(name: str) -> bool:
+    """Tell ``publisher/name`` from a local path and from a served name."""
+    return name.count("/") == 1 and not name.startswith(("/", "."))

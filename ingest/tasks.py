@@ -1,0 +1,64 @@
+"""Celery doors to the pipeline: ids in, one function called, what is retried said."""
+
+from pathlib import Path
+
+from celery import shared_task
+from django.db import InterfaceError, OperationalError
+
+from dashboard.models import IngestRequest, Run
+from ingest import pipeline
+from ingest.artifacts.bundles import BundleError, open_bundle
+from ingest.claims import AlreadyRunningError
+from ingest.progress import silent
+from ingest.requests import RequestProgress, finish, tracked
+from ingest.run_facts import IngestError
+
+# What can heal by itself: another worker at work, a database that restarts.
+PASSING = (AlreadyRunningError, OperationalError, InterfaceError)
+
+
+@shared_task(
+    name="ingest.tasks.ingest_path",
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=20,
+    retry_backoff=2,
+    retry_backoff_max=30,
+    soft_time_limit=25 * 60,
+)
+def ingest_path(path: str, request_id: int | None = None) -> None:
+    """Ingest a bundle on disk; a bundle that cannot be taken ends the request."""
+    if request_id is None:
+        pipeline.ingest_bundle(open_bundle(Path(path), pipeline.limits()), silent)
+        return
+    with tracked(request_id) as progress:
+        _ingest_requested(Path(path), request_id, progress)
+
+
+def _ingest_requested(path: Path, request_id: int, progress: RequestProgress) -> None:
+    try:
+        bundle = open_bundle(path, pipeline.limits())
+        report = pipeline.ingest_bundle(bundle, progress)
+    except (BundleError, IngestError) as error:
+        finish(request_id, IngestRequest.State.FAILED, error=str(error))
+        return
+    partly = IngestRequest.State.PARTLY if report.is_partly else None
+    finish(
+        request_id, partly or IngestRequest.State.DONE, counts=report.counts()
+    )
+
+
+@shared_task(
+    name="ingest.tasks.derive_run",
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=20,
+    retry_backoff=2,
+    retry_backoff_max=30,
+    soft_time_limit=5 * 60,
+)
+def derive_run(github_run_id: int, request_id: int) -> None:
+    """Decide again what follows from a run, after a correction."""
+    with tracked(request_id):
+        pipeline.derive_run(Run.objects.get(github_run_id=github_run_id))
+    finish(request_id, IngestRequest.State.DONE)
