@@ -1,14 +1,22 @@
 """Rows for tests: one factory per table, each with a plain, consistent default."""
 
+# mypy: disable-error-code="misc"
+
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
-
-import factory
-from factory.django import DjangoModelFactory
+from typing import TYPE_CHECKING, Any
 
 from dashboard import models
+from dashboard.analysis.frames import HOT_METRICS
 from dashboard.vocabulary import deployments
+
+# The types that factory-boy ships know no field: a factory would have no attribute.
+if TYPE_CHECKING:
+    factory: Any
+    DjangoModelFactory = Any
+else:
+    import factory
+    from factory.django import DjangoModelFactory
 
 START = datetime(2026, 8, 1, 20, tzinfo=UTC)
 
@@ -17,7 +25,7 @@ def _digest(text: object) -> str:
     return sha256(str(text).encode()).hexdigest()
 
 
-class RepositoryFactory(DjangoModelFactory[models.Repository]):
+class RepositoryFactory(DjangoModelFactory):
     class Meta:
         model = models.Repository
         django_get_or_create = ("full_name",)
@@ -26,7 +34,7 @@ class RepositoryFactory(DjangoModelFactory[models.Repository]):
     is_official = True
 
 
-class RunFactory(DjangoModelFactory[models.Run]):
+class RunFactory(DjangoModelFactory):
     """An unofficial pull-request run; ``official=True`` makes it a push to main."""
 
     class Meta:
@@ -59,7 +67,7 @@ class RunFactory(DjangoModelFactory[models.Run]):
     jobs_known = True
 
 
-class RunAttemptFactory(DjangoModelFactory[models.RunAttempt]):
+class RunAttemptFactory(DjangoModelFactory):
     class Meta:
         model = models.RunAttempt
 
@@ -73,7 +81,7 @@ class RunAttemptFactory(DjangoModelFactory[models.RunAttempt]):
     )
 
 
-class JobFactory(DjangoModelFactory[models.Job]):
+class JobFactory(DjangoModelFactory):
     class Meta:
         model = models.Job
 
@@ -84,7 +92,7 @@ class JobFactory(DjangoModelFactory[models.Job]):
     conclusion = "success"
 
 
-class ArtifactFactory(DjangoModelFactory[models.Artifact]):
+class ArtifactFactory(DjangoModelFactory):
     class Meta:
         model = models.Artifact
 
@@ -101,7 +109,7 @@ class ArtifactFactory(DjangoModelFactory[models.Artifact]):
     state = "fetched"
 
 
-class RawRecordFactory(DjangoModelFactory[models.RawRecord]):
+class RawRecordFactory(DjangoModelFactory):
     class Meta:
         model = models.RawRecord
 
@@ -112,7 +120,7 @@ class RawRecordFactory(DjangoModelFactory[models.RawRecord]):
     sha256 = factory.LazyAttribute(lambda row: _digest(row.body))
 
 
-class RunStatFactory(DjangoModelFactory[models.RunStat]):
+class RunStatFactory(DjangoModelFactory):
     class Meta:
         model = models.RunStat
 
@@ -123,7 +131,7 @@ class RunStatFactory(DjangoModelFactory[models.RunStat]):
     total = 9
 
 
-class SkipFactory(DjangoModelFactory[models.Skip]):
+class SkipFactory(DjangoModelFactory):
     class Meta:
         model = models.Skip
 
@@ -135,7 +143,7 @@ class SkipFactory(DjangoModelFactory[models.Skip]):
     detail = "0 of 22 requests successful"
 
 
-class CheckpointFactory(DjangoModelFactory[models.Checkpoint]):
+class CheckpointFactory(DjangoModelFactory):
     class Meta:
         model = models.Checkpoint
         django_get_or_create = ("name",)
@@ -143,7 +151,7 @@ class CheckpointFactory(DjangoModelFactory[models.Checkpoint]):
     name = "org-a/Model-397B-FP4"
 
 
-class ConfigFileFactory(DjangoModelFactory[models.ConfigFile]):
+class ConfigFileFactory(DjangoModelFactory):
     class Meta:
         model = models.ConfigFile
 
@@ -151,7 +159,7 @@ class ConfigFileFactory(DjangoModelFactory[models.ConfigFile]):
     sha256 = factory.LazyAttribute(lambda row: _digest(row.text))
 
 
-class ConfigSnapshotFactory(DjangoModelFactory[models.ConfigSnapshot]):
+class ConfigSnapshotFactory(DjangoModelFactory):
     class Meta:
         model = models.ConfigSnapshot
 
@@ -161,7 +169,7 @@ class ConfigSnapshotFactory(DjangoModelFactory[models.ConfigSnapshot]):
     file = factory.SubFactory(ConfigFileFactory)
 
 
-class ConfigKeyFactory(DjangoModelFactory[models.ConfigKey]):
+class ConfigKeyFactory(DjangoModelFactory):
     class Meta:
         model = models.ConfigKey
         django_get_or_create = ("key",)
@@ -174,7 +182,7 @@ class ConfigKeyFactory(DjangoModelFactory[models.ConfigKey]):
     scenario_kind = "fixed-seq-len"
 
 
-class ConfigDefinitionFactory(DjangoModelFactory[models.ConfigDefinition]):
+class ConfigDefinitionFactory(DjangoModelFactory):
     class Meta:
         model = models.ConfigDefinition
 
@@ -190,7 +198,7 @@ class ConfigDefinitionFactory(DjangoModelFactory[models.ConfigDefinition]):
     last_seen_at = START + timedelta(days=1)
 
 
-class DeploymentFactory(DjangoModelFactory[models.Deployment]):
+class DeploymentFactory(DjangoModelFactory):
     """A single node TP2; the label follows the topology."""
 
     class Meta:
@@ -233,7 +241,7 @@ class DeploymentFactory(DjangoModelFactory[models.Deployment]):
     )
 
 
-class SweepFactory(DjangoModelFactory[models.Sweep]):
+class SweepFactory(DjangoModelFactory):
     """A sweep of an unofficial run; ``official=True`` makes it the current one."""
 
     class Meta:
@@ -260,7 +268,12 @@ class SweepFactory(DjangoModelFactory[models.Sweep]):
     measured_at = factory.LazyAttribute(lambda row: row.run.created_at)
 
 
-class PointFactory(DjangoModelFactory[models.Point]):
+def _metrics(row: Any) -> dict[str, float]:
+    values = {name: getattr(row, name) for name in HOT_METRICS}
+    return {n: v for n, v in (values | row.extra).items() if v is not None}
+
+
+class PointFactory(DjangoModelFactory):
     """A point whose metrics mirror its columns; pass ``extra`` for other metrics."""
 
     class Meta:
@@ -285,29 +298,10 @@ class PointFactory(DjangoModelFactory[models.Point]):
     median_tpot = 0.02
     median_e2el = 20.76
     p90_e2el = 24.0
-    metrics = factory.LazyAttribute(lambda row: _metrics(row))
+    metrics = factory.LazyAttribute(_metrics)
 
 
-HOT = (
-    "tput_per_gpu",
-    "output_tput_per_gpu",
-    "input_tput_per_gpu",
-    "median_intvty",
-    "p90_intvty",
-    "median_ttft",
-    "p90_ttft",
-    "median_tpot",
-    "median_e2el",
-    "p90_e2el",
-)
-
-
-def _metrics(row: Any) -> dict[str, float]:
-    values = {name: getattr(row, name) for name in HOT}
-    return {n: v for n, v in values.items() if v is not None} | row.extra
-
-
-class EvalResultFactory(DjangoModelFactory[models.EvalResult]):
+class EvalResultFactory(DjangoModelFactory):
     class Meta:
         model = models.EvalResult
 
@@ -326,7 +320,7 @@ class EvalResultFactory(DjangoModelFactory[models.EvalResult]):
     mapping_method = "fingerprint"
 
 
-class ChangelogEntryFactory(DjangoModelFactory[models.ChangelogEntry]):
+class ChangelogEntryFactory(DjangoModelFactory):
     class Meta:
         model = models.ChangelogEntry
 
@@ -342,7 +336,7 @@ class ChangelogEntryFactory(DjangoModelFactory[models.ChangelogEntry]):
     link_state = "good"
 
 
-class IngestRequestFactory(DjangoModelFactory[models.IngestRequest]):
+class IngestRequestFactory(DjangoModelFactory):
     class Meta:
         model = models.IngestRequest
 
@@ -350,7 +344,7 @@ class IngestRequestFactory(DjangoModelFactory[models.IngestRequest]):
     target = "runs/90001"
 
 
-class CorrectionFactory(DjangoModelFactory[models.Correction]):
+class CorrectionFactory(DjangoModelFactory):
     class Meta:
         model = models.Correction
 
@@ -360,7 +354,7 @@ class CorrectionFactory(DjangoModelFactory[models.Correction]):
     reason = "measured on a broken node"
 
 
-class GenerationFactory(DjangoModelFactory[models.Generation]):
+class GenerationFactory(DjangoModelFactory):
     class Meta:
         model = models.Generation
         django_get_or_create = ("id",)

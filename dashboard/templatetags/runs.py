@@ -2,12 +2,11 @@
 
 from django import template
 
+from dashboard.templatetags.site import MISSING
 from dashboard.vocabulary import flags, links
 from dashboard.vocabulary.scenarios import scenario_label as label
 
 register = template.Library()
-
-MISSING = "–"
 BADGES = {
     "success": "badge-ok",
     "official": "badge-ok",

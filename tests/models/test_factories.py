@@ -1,20 +1,15 @@
 """Every table has a factory whose default row the database takes."""
 
 import pytest
-from factory.django import DjangoModelFactory
 
 from dashboard import models
 from tests import factories
-
-FACTORIES: dict[str, type[DjangoModelFactory]] = {
-    name: getattr(factories, f"{name}Factory") for name in models.__all__
-}
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", models.__all__)
 def test_factory_makes_a_row_that_the_database_takes(name):
-    row = FACTORIES[name]()
+    row = getattr(factories, f"{name}Factory")()
     row.refresh_from_db()
     assert str(row)
 

@@ -1,0 +1,189 @@
+"""The parts of one run, each fetched in one query however much the run holds."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import Count, F, Window
+from django.db.models.functions import RowNumber
+
+from dashboard.models import (
+    Artifact,
+    Correction,
+    EvalResult,
+    IngestRequest,
+    Job,
+    Point,
+    Run,
+    Skip,
+    Sweep,
+)
+
+EXAMPLES = 5
+
+
+class RunPoint(NamedTuple):
+    """What a report needs of a point; the other measurements stay where they are."""
+
+    sweep_id: int
+    deployment: str
+    concurrency: int
+    attempt: int
+    is_current: bool
+    is_excluded: bool
+    is_out: bool
+    flags: list[list[str]]
+    tput_per_gpu: float | None
+    median_intvty: float | None
+
+    @property
+    def name(self) -> str:
+        """Return the point as people write it: ``TP2 c64``."""
+        return f"{self.deployment} c{self.concurrency}"
+
+    def counts(self, attempt: int | None) -> bool:
+        """Tell whether the point counts as received: by the run, or by one attempt."""
+        if attempt is None:
+            return self.is_current
+        return self.attempt == attempt and not self.is_excluded
+
+
+@dataclass(frozen=True, slots=True)
+class SkipGroup:
+    """Everything that was not taken for one reason, with its first examples."""
+
+    reason: str
+    count: int
+    examples: list[Skip]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepReport:
+    """One config key and scenario of a run. ``planned`` is None where unknown."""
+
+    sweep: Sweep
+    received: int
+    planned: int | None
+    missing: list[str]
+    excluded: list[str]
+    superseded: list[RunPoint]
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Tell whether several config keys could have been meant."""
+        return len(self.sweep.mapping_candidates) > 1
+
+    @property
+    def is_configured(self) -> bool:
+        """Tell whether the acceptance length was set rather than measured."""
+        synthetic = {Sweep.Acceptance.DECLARED, Sweep.Acceptance.POLICY}
+        return self.sweep.acceptance_source in synthetic
+
+
+def sweep_report(
+    sweep: Sweep, points: Sequence[RunPoint], attempt: int | None
+) -> SweepReport:
+    """Hold a sweep's plan against the points of the run, or of one attempt."""
+    own = [p for p in points if p.sweep_id == sweep.pk]
+    counted = [p for p in own if p.counts(attempt)]
+    # An excluded point was measured: it is not missing, it is listed as excluded.
+    excluded = [p for p in own if p.is_excluded]
+    there = {(p.deployment, p.concurrency) for p in (*counted, *excluded)}
+    later = [p for p in own if not p.is_current and not p.is_excluded]
+    return SweepReport(
+        sweep=sweep,
+        received=sweep.received_count if attempt is None else len(counted),
+        planned=sweep.planned_count,
+        missing=[
+            f"{label} c{concurrency}"
+            for label, concurrency in sweep.planned or []
+            if (label, concurrency) not in there
+        ],
+        excluded=[p.name for p in excluded],
+        superseded=later if attempt is None else [],
+    )
+
+
+def source_run(run: Run) -> Run | None:
+    """Return the stored run whose measurements this one publishes."""
+    if run.reuse_source_run_id is None:
+        return None
+    return Run.objects.filter(github_run_id=run.reuse_source_run_id).first()
+
+
+def sweeps(run: Run) -> list[Sweep]:
+    """Return the sweeps of a run by config key and scenario."""
+    related = run.sweeps.select_related("config_key", "checkpoint", "extends__run")
+    return list(related.order_by("config_key__key", "scenario"))
+
+
+def points(run: Run) -> list[RunPoint]:
+    """Return every stored point of a run, the superseded ones too."""
+    columns = [
+        "deployment__label" if name == "deployment" else name
+        for name in RunPoint._fields
+    ]
+    found = Point.objects.filter(sweep__run=run).order_by(
+        "sweep_id", "deployment__label", "concurrency", "attempt"
+    )
+    return [RunPoint(*values) for values in found.values_list(*columns)]
+
+
+def _of_attempt(attempt: int | None, name: str = "attempt") -> dict[str, Any]:
+    return {} if attempt is None else {name: attempt}
+
+
+def evals(run: Run, attempt: int | None) -> list[EvalResult]:
+    """Return the scores of a run by key, deployment, concurrency and task."""
+    found = run.evals.filter(**_of_attempt(attempt))
+    return list(
+        found.select_related("config_key", "deployment").order_by(
+            "config_key__key", "deployment__label", "concurrency", "task", "attempt"
+        )
+    )
+
+
+def jobs(run: Run, attempt: int | None) -> list[Job]:
+    """Return jobs, the newest of a name last."""
+    found = run.jobs.filter(**_of_attempt(attempt))
+    return list(found.order_by("attempt", "github_job_id"))
+
+
+def artifacts(run: Run, attempt: int | None) -> list[Artifact]:
+    """Return artifacts by name."""
+    found = run.artifacts.filter(**_of_attempt(attempt))
+    return list(found.order_by("name", "attempt", "pk"))
+
+
+def skip_groups(run: Run, attempt: int | None) -> list[SkipGroup]:
+    """Count skips by reason in the database and fetch only the first of each."""
+    found = (
+        run.skips.filter(**_of_attempt(attempt, "artifact__attempt"))
+        .select_related("artifact")
+        .annotate(
+            total=Window(Count("pk"), partition_by=[F("reason")]),
+            place=Window(
+                RowNumber(), partition_by=[F("reason")], order_by=F("pk").asc()
+            ),
+        )
+        .filter(place__lte=EXAMPLES)
+        .order_by("reason", "place")
+    )
+    grouped: dict[str, list[Any]] = defaultdict(list)
+    for skip in found:
+        grouped[skip.reason].append(skip)
+    return [SkipGroup(r, first[0].total, first) for r, first in grouped.items()]
+
+
+def corrections(run: Run) -> list[Correction]:
+    """Return the corrections of a run that nobody has undone."""
+    active = run.corrections.filter(undone_at__isnull=True)
+    related = active.select_related("config_key", "deployment")
+    return list(related.order_by("made_at", "pk"))
+
+
+def newest_request(run: Run) -> IngestRequest | None:
+    """Return the newest request for work on this run."""
+    requests = IngestRequest.objects.filter(github_run_id=run.github_run_id)
+    return requests.order_by("-requested_at", "-pk").first()

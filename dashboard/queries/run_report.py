@@ -1,0 +1,243 @@
+"""One run in full: how far it came, what it measured, what was not taken and why.
+
+The number of queries does not depend on how much the run holds.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dashboard.models import (
+    Artifact,
+    ChangelogEntry,
+    Correction,
+    EvalResult,
+    IngestRequest,
+    Job,
+    Run,
+    RunAttempt,
+    RunStat,
+    Sweep,
+)
+from dashboard.queries import run_parts
+from dashboard.queries.run_parts import EXAMPLES, RunPoint, SkipGroup, SweepReport
+from dashboard.queries.runs import publication
+from dashboard.vocabulary.links import commit_link, pull_link, web_link
+from dashboard.vocabulary.scenarios import AGENTIC
+
+FAILED_ROW = "failed_run"
+# A job that has not ended has no conclusion yet.
+NOT_FAILED = {"", "success", "skipped", "neutral"}
+_SEVERAL_POINTS = re.compile(r"\bc\d+(?:x\d+)+")
+
+
+class PointFlag(NamedTuple):
+    """One doubt about one point."""
+
+    sweep: Sweep
+    point: RunPoint
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlagGroup:
+    """All doubts of one kind, with the first examples."""
+
+    code: str
+    count: int
+    examples: list[PointFlag]
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """A run with all that belongs to it, or to one attempt of it."""
+
+    run: Run
+    attempt: int | None
+    attempts: list[RunAttempt]
+    source: Run | None
+    sweeps: list[SweepReport]
+    points: list[RunPoint]
+    evals: list[EvalResult]
+    jobs: list[Job]
+    skips: list[SkipGroup]
+    artifacts: list[Artifact]
+    changelog: list[ChangelogEntry]
+    stats: list[RunStat]
+    corrections: list[Correction]
+    request: IngestRequest | None
+
+    @property
+    def shown_attempt(self) -> RunAttempt | None:
+        """Return the attempt asked for, if it is stored."""
+        return next((a for a in self.attempts if a.attempt == self.attempt), None)
+
+    @property
+    def status(self) -> str:
+        """Return the status of the attempt asked for, else of the run."""
+        return self.shown_attempt.status if self.shown_attempt else self.run.status
+
+    @property
+    def conclusion(self) -> str:
+        """Return the conclusion of the attempt asked for, else of the run."""
+        shown = self.shown_attempt
+        return shown.conclusion if shown else self.run.conclusion
+
+    @property
+    def publication(self) -> str:
+        """Return official, unofficial, held or hidden."""
+        held = any(s.sweep.state == Sweep.State.HELD for s in self.sweeps)
+        return publication(self.run, has_held_sweep=held)
+
+    @property
+    def run_link(self) -> str:
+        """Return the address of the run at its forge, empty if there is none."""
+        return web_link(self.run.url)
+
+    @property
+    def commit_link(self) -> str:
+        """Return the address of the measured commit, empty if unknown."""
+        return commit_link(self.run.url, self.run.sha)
+
+    @property
+    def pull_link(self) -> str:
+        """Return the address of the run's pull request, empty if unknown."""
+        return pull_link(self.run.url, self.run.pr_number)
+
+    @property
+    def received(self) -> int:
+        """Return how many points were received."""
+        if self.attempt is None:
+            return self.run.received_count
+        return sum(report.received for report in self.sweeps)
+
+    @property
+    def planned(self) -> int | None:
+        """Return how many points were planned, None where no plan is known."""
+        return self.run.planned_count
+
+    @property
+    def missing_count(self) -> int | None:
+        """Return how many planned points are not there, None without a plan."""
+        if self.planned is None:
+            return None
+        if any(report.sweep.planned is not None for report in self.sweeps):
+            return sum(len(report.missing) for report in self.sweeps)
+        return max(self.planned - self.received, 0)
+
+    @property
+    def failed_jobs(self) -> list[Job]:
+        """Return jobs whose newest attempt did not succeed, in order of name."""
+        newest = {job.name: job for job in self.jobs}
+        failed = [j for j in newest.values() if j.conclusion not in NOT_FAILED]
+        return sorted(failed, key=lambda job: job.name)
+
+    @property
+    def rejected(self) -> list[Artifact]:
+        """Return artifacts that could not be read."""
+        return [a for a in self.artifacts if a.state == Artifact.State.REJECTED]
+
+    @property
+    def expired(self) -> list[Artifact]:
+        """Return artifacts that are no longer there to fetch."""
+        gone = Artifact.State.EXPIRED
+        return [a for a in self.artifacts if a.expired or a.state == gone]
+
+    @property
+    def skip_count(self) -> int:
+        """Return how many records were not taken."""
+        return sum(group.count for group in self.skips)
+
+    @property
+    def current_evals(self) -> list[EvalResult]:
+        """Return the newest score of each eval, or those of the attempt."""
+        return [e for e in self.evals if e.is_current or self.attempt is not None]
+
+    @property
+    def superseded_evals(self) -> list[EvalResult]:
+        """Return scores that a later one replaced."""
+        return [] if self.attempt else [e for e in self.evals if not e.is_current]
+
+    @property
+    def superseded_count(self) -> int:
+        """Return how many points a later upload or attempt replaced."""
+        return sum(len(report.superseded) for report in self.sweeps)
+
+    @property
+    def point_flags(self) -> list[PointFlag]:
+        """Return every doubt about every point that counts."""
+        sweeps = {report.sweep.pk: report.sweep for report in self.sweeps}
+        return [
+            PointFlag(sweeps[point.sweep_id], point, code, text)
+            for point in self.points
+            if point.counts(self.attempt)
+            for code, text in point.flags
+        ]
+
+    @property
+    def flag_groups(self) -> list[FlagGroup]:
+        """Return the doubts by their code, with the first examples of each."""
+        grouped: dict[str, list[PointFlag]] = defaultdict(list)
+        for flag in self.point_flags:
+            grouped[flag.code].append(flag)
+        return [
+            FlagGroup(code, len(flags), flags[:EXAMPLES])
+            for code, flags in sorted(grouped.items())
+        ]
+
+    @property
+    def is_agentic_only(self) -> bool:
+        """Tell whether the run measured trace replays and nothing else."""
+        return {report.sweep.scenario for report in self.sweeps} == {AGENTIC}
+
+    @property
+    def nothing_usable(self) -> str:
+        """Return why there is no point to show, or an empty text if there is one."""
+        if self.received or self.run.reuse_source_run_id is not None:
+            return ""
+        failed = sum(g.count for g in self.skips if g.reason == FAILED_ROW)
+        parts = []
+        if failed:
+            rows = "row" if failed == 1 else "rows"
+            parts.append(f"{failed} {rows} with zero successful requests")
+        if self.planned:
+            without = max(self.planned - failed, 0)
+            parts.append(f"{without} of {self.planned} {self._plan_word} without a row")
+        reason = ", ".join(parts) or "the run left no throughput row"
+        return f"No usable throughput point: {reason}"
+
+    @property
+    def _plan_word(self) -> str:
+        """Return what the plan counts: jobs, unless a job stands for several points."""
+        several = any(_SEVERAL_POINTS.search(job.name) for job in self.jobs)
+        return "jobs" if self.run.jobs_known and not several else "planned points"
+
+
+def run_report(github_run_id: int, attempt: int | None = None) -> RunReport | None:
+    """Collect a run, or what one attempt of it left; None if the run is not stored."""
+    runs = Run.objects.select_related("repository", "published_by")
+    run = runs.filter(github_run_id=github_run_id).first()
+    if run is None:
+        return None
+    points = run_parts.points(run)
+    return RunReport(
+        run=run,
+        attempt=attempt,
+        attempts=list(run.attempts.all()),
+        source=run_parts.source_run(run),
+        sweeps=[
+            run_parts.sweep_report(sweep, points, attempt)
+            for sweep in run_parts.sweeps(run)
+        ],
+        points=points,
+        evals=run_parts.evals(run, attempt),
+        jobs=run_parts.jobs(run, attempt),
+        skips=run_parts.skip_groups(run, attempt),
+        artifacts=run_parts.artifacts(run, attempt),
+        changelog=list(run.changelog.order_by("base_ref", "head_ref", "index")),
+        stats=list(run.stats.order_by("raw_key")),
+        corrections=run_parts.corrections(run),
+        request=run_parts.newest_request(run),
+    )

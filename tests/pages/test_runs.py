@@ -1,0 +1,405 @@
+"""The run list and the page of one run."""
+
+import pytest
+from django.urls import reverse
+from pytest_django.asserts import assertContains, assertNotContains
+
+from dashboard.models import Run
+from dashboard.templatetags.site import MISSING
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+
+def page_of(client, run):
+    return client.get(reverse("run", args=[run.github_run_id]))
+
+
+def text_of(response):
+    """Return what a reader sees, roughly: one blank for each run of white space."""
+    return " ".join(response.content.decode().split())
+
+
+# The list
+
+
+def test_list_says_that_nothing_is_stored(client):
+    assertContains(client.get(reverse("runs")), "No run is stored yet")
+
+
+def test_list_shows_newest_first_with_received_of_planned(client):
+    old = factories.RunFactory(received_count=13, planned_count=19)
+    new = factories.RunFactory(received_count=0, planned_count=None)
+    page = text_of(client.get(reverse("runs")))
+    assert page.index(str(new.github_run_id)) < page.index(str(old.github_run_id))
+    assert "13 of 19" in page
+    assert "of an unknown plan" in page
+
+
+def test_list_counts_a_run_with_a_held_sweep_as_held(client):
+    sweep = factories.SweepFactory(official=True, state="held")
+    other = factories.SweepFactory(official=True, scenario="1k/1k")
+    page = client.get(reverse("runs"), {"publication": "held"})
+    assertContains(page, sweep.run.github_run_id)
+    assertNotContains(page, other.run.github_run_id)
+    assertContains(page, '<span class="badge badge-warn">held</span>', html=True)
+
+
+def test_list_filters_by_publication(client):
+    official = factories.RunFactory(official=True)
+    unofficial = factories.RunFactory()
+    page = client.get(reverse("runs"), {"publication": "official"})
+    assertContains(page, official.github_run_id)
+    assertNotContains(page, unofficial.github_run_id)
+
+
+@pytest.mark.parametrize("text", ["88", "#88", "fused", "FLAG-X", "123456", " 88 "])
+def test_list_finds_by_pull_request_title_branch_and_id(client, text):
+    factories.RunFactory(
+        github_run_id=123456, pr_number=88, title="Try fused", branch="x/flag-x"
+    )
+    factories.RunFactory(pr_number=501, title="Other", github_run_id=70000)
+    page = client.get(reverse("runs"), {"q": text})
+    assertContains(page, "Try fused")
+    assertNotContains(page, ">70000<")
+
+
+def test_list_says_that_nothing_matches(client):
+    factories.RunFactory()
+    assertContains(client.get(reverse("runs"), {"q": "none"}), "No run matches")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"publication": "x"}, {"q": "a\x00b"}, {"q": "x" * 201}, {"page": "x"}],
+)
+def test_list_refuses_what_it_cannot_read(client, query):
+    response = client.get(reverse("runs"), query)
+    assert response.status_code == 400
+    assertContains(response, 'class="error"', status_code=400)
+
+
+@pytest.mark.parametrize("text", ["9" * 40, "%", "_", "²", "-1"])
+def test_list_takes_odd_search_texts(client, text):
+    factories.RunFactory()
+    assertContains(client.get(reverse("runs"), {"q": text}), "No run matches")
+
+
+def test_list_pages_keep_the_filters(client):
+    factories.RunFactory.create_batch(51)
+    page = client.get(reverse("runs"), {"q": "Sweep", "page": 2})
+    assertContains(page, "Page 2 of 2")
+    assertContains(page, 'href="?q=Sweep&amp;page=1"')
+
+
+def test_list_asks_the_same_number_of_queries_for_many_runs(
+    client, django_assert_num_queries
+):
+    factories.SweepFactory(official=True)
+    for _ in range(30):
+        factories.PointFactory(sweep=factories.SweepFactory())
+    with django_assert_num_queries(3):  # freshness, count, page
+        client.get(reverse("runs"))
+
+
+# One run
+
+
+def test_unknown_run_is_a_page_with_a_sentence(client):
+    response = client.get(reverse("run", args=[123]))
+    assertContains(response, "Run 123 is not stored here.", status_code=404)
+
+
+def test_unknown_run_takes_ids_that_no_column_holds(client):
+    response = client.get(f"/runs/{10**30}")
+    assertContains(response, "is not stored here", status_code=404)
+
+
+def test_unknown_address_is_a_page_with_a_sentence(client):
+    response = client.get("/nothing/here")
+    assertContains(response, "There is no page at /nothing/here", status_code=404)
+
+
+def test_bare_run_has_a_sentence_for_everything_it_lacks(client):
+    run = factories.RunFactory(
+        title="", branch="", sha="", pr_number=None, url="", jobs_known=False
+    )
+    page = text_of(page_of(client, run))
+    for sentence in (
+        "Run without a title",
+        "the run left no throughput row",
+        "the plan is not known",
+        "measured nothing that belongs to a config key",
+        "The attempts of this run are not known",
+        "The jobs of this run are not known",
+        "left no eval score",
+        "Every record of this run was taken",
+        "No point of this run is in doubt",
+        "carries no changelog entry",
+        "No artifact of this run is stored",
+        "The run did not count them",
+    ):
+        assert sentence in page, sentence
+
+
+def test_run_links_to_its_commit_pull_request_and_run(client):
+    run = factories.RunFactory(sha="abcdef1234" * 4, pr_number=2801)
+    page = page_of(client, run)
+    base = "https://github.com/example/bench"
+    assertContains(page, f'href="{base}/commit/{run.sha}"')
+    assertContains(page, f'href="{base}/pull/2801"')
+    assertContains(page, f'href="{run.url}"')
+
+
+def test_run_never_links_to_a_script(client):
+    run = factories.RunFactory(url="javascript:alert(1)//actions/runs/1")
+    factories.ChangelogEntryFactory(run=run, pr_link="javascript:alert(2)")
+    page = page_of(client, run)
+    assertNotContains(page, 'href="javascript:')
+    assertContains(page, "PR unknown")
+
+
+def test_run_escapes_what_others_wrote(client):
+    bad = "<script>alert(1)</script>"
+    run = factories.RunFactory(title=bad, branch=bad, event="<b>")
+    factories.JobFactory(run=run, name=bad, conclusion="failure")
+    factories.ArtifactFactory(run=run, name=bad, state="rejected", reason=bad)
+    factories.SkipFactory(run=run, member=bad, detail=bad)
+    factories.ChangelogEntryFactory(
+        run=run, raw_keys=[bad], description=[bad], pr_link=bad, link_state="invalid"
+    )
+    factories.RunStatFactory(run=run, raw_key=bad)
+    sweep = factories.SweepFactory(
+        run=run, mapping_candidates=[bad, "b"], planned=[[bad, 4]], planned_count=1
+    )
+    factories.PointFactory(sweep=sweep, flags=[["x", bad]])
+    for page in (page_of(client, run), client.get(reverse("runs"))):
+        assertNotContains(page, "<script>alert")
+        assertContains(page, "&lt;script&gt;alert(1)")
+
+
+def test_run_shows_status_of_each_attempt(client):
+    run = factories.RunFactory(conclusion="cancelled", attempt=2)
+    factories.RunAttemptFactory(run=run, attempt=1, conclusion="failure")
+    factories.RunAttemptFactory(run=run, attempt=2, conclusion="cancelled")
+    page = page_of(client, run)
+    assertContains(page, '<span class="badge badge-bad">failure</span>', html=True)
+    assertContains(page, '<span class="badge badge-warn">cancelled</span>', html=True)
+
+
+def test_missing_points_are_named(client):
+    sweep = factories.SweepFactory(
+        run__received_count=1,
+        run__planned_count=3,
+        run__conclusion="cancelled",
+        received_count=1,
+        planned=[["TP2", 64], ["TP2", 512], ["TP4", 4]],
+        planned_count=3,
+    )
+    factories.PointFactory(sweep=sweep, concurrency=64)
+    page = text_of(page_of(client, sweep.run))
+    assert "missing: TP2 c512, TP4 c4" in page
+    assert "cancelled, 2 missing" in page
+    assert "1 of 3 planned points were received" in page
+
+
+def test_excluded_points_are_not_called_missing(client):
+    sweep = factories.SweepFactory(planned=[["TP2", 64]], planned_count=1)
+    factories.PointFactory(sweep=sweep, is_current=False, is_excluded=True)
+    factories.CorrectionFactory(run=sweep.run, action="exclude", reason="bad node")
+    page = text_of(page_of(client, sweep.run))
+    assert "excluded: TP2 c64" in page
+    assert "missing:" not in page
+    assert "bad node" in page
+
+
+def test_failed_jobs_are_those_whose_newest_attempt_failed(client):
+    run = factories.RunFactory()
+    factories.JobFactory(run=run, name="retried", attempt=1, conclusion="failure")
+    factories.JobFactory(run=run, name="retried", attempt=2, conclusion="success")
+    factories.JobFactory(run=run, name="broken c4", attempt=1, conclusion="failure")
+    factories.JobFactory(run=run, name="passed over", conclusion="skipped")
+    factories.JobFactory(run=run, name="under way", conclusion="", status="queued")
+    page = page_of(client, run)
+    assertContains(page, "broken c4")
+    for name in ("retried", "passed over", "under way"):
+        assertNotContains(page, name)
+
+
+def test_run_without_a_point_says_why(client):
+    run = factories.RunFactory(planned_count=41, received_count=0)
+    factories.SkipFactory.create_batch(3, run=run, reason="failed_run")
+    assertContains(
+        page_of(client, run),
+        "No usable throughput point: 3 rows with zero successful requests, "
+        "38 of 41 jobs without a row",
+    )
+
+
+def test_run_without_a_point_counts_points_where_a_job_holds_several(client):
+    run = factories.RunFactory(planned_count=6)
+    factories.JobFactory(run=run, name="multi-node 8k1k / 1P (TP4) c1x2x4")
+    assertContains(page_of(client, run), "6 of 6 planned points without a row")
+
+
+def test_agentic_only_run_says_so(client):
+    sweep = factories.SweepFactory(scenario="agentic-traces")
+    note = "no fixed-length results in this run"
+    assertContains(page_of(client, sweep.run), note)
+    factories.SweepFactory(run=sweep.run, scenario="8k/1k")
+    assertNotContains(page_of(client, sweep.run), note)
+
+
+def test_merge_run_and_source_name_each_other(client):
+    merge = factories.RunFactory(official=True, reuse_source_run_id=777)
+    source = factories.RunFactory(
+        github_run_id=777,
+        publication="official",
+        published_by=merge,
+        published_at=merge.created_at,
+    )
+    page = text_of(page_of(client, merge))
+    assert 'measured in <a href="/runs/777">777</a>' in page
+    assert "No usable throughput point" not in page
+    assert "Published by" in text_of(page_of(client, source))
+    assertContains(page_of(client, source), f'href="/runs/{merge.github_run_id}"')
+
+
+def test_merge_run_whose_source_is_not_stored_has_no_dead_link(client):
+    merge = factories.RunFactory(reuse_source_run_id=777)
+    page = page_of(client, merge)
+    assertContains(page, "777, which is not stored here")
+    assertNotContains(page, 'href="/runs/777"')
+
+
+def test_placeholder_link_is_pr_unknown_and_no_link(client):
+    run = factories.RunFactory(url="", pr_number=None)
+    factories.ChangelogEntryFactory(
+        run=run,
+        pr_link="https://github.com/example/bench/pull/XXX",
+        link_state="placeholder",
+    )
+    page = page_of(client, run)
+    assertContains(page, "PR unknown")
+    assertNotContains(page, 'href="https://github.com/example/bench/pull/XXX"')
+
+
+def test_good_link_is_a_link(client):
+    entry = factories.ChangelogEntryFactory(pr_number=501)
+    assertContains(page_of(client, entry.run), f'href="{entry.pr_link}"')
+
+
+def test_rejected_artifacts_are_named_with_their_reason(client):
+    run = factories.RunFactory()
+    for name in ("a", "b", "c"):
+        factories.ArtifactFactory(
+            run=run, name=f"bmk_{name}", state="rejected", reason=f"cut off at {name}"
+        )
+    page = text_of(page_of(client, run))
+    assert "Partly ingested, 3 artifacts rejected" in page
+    assert "<code>bmk_b</code>: cut off at b" in page
+
+
+def test_expired_artifacts_are_said(client):
+    artifact = factories.ArtifactFactory(expired=True)
+    assertContains(page_of(client, artifact.run), "1 artifact has expired")
+
+
+def test_synthetic_acceptance_is_configured_not_measured(client):
+    sweep = factories.SweepFactory(
+        acceptance_source="synthetic_by_policy", acceptance_length=3.39
+    )
+    page = text_of(page_of(client, sweep.run))
+    assert "acceptance 3.39, configured, not measured" in page
+
+
+def test_ambiguous_mapping_lists_the_candidates(client):
+    sweep = factories.SweepFactory(mapping_candidates=["key-a", "key-b"])
+    assertContains(page_of(client, sweep.run), "could also be: key-a, key-b")
+
+
+def test_state_is_shown_with_its_reason(client):
+    sweep = factories.SweepFactory(
+        official=True, state="held", state_reason="incomplete: 12 of 19 points"
+    )
+    page = page_of(client, sweep.run)
+    assertContains(page, '<span class="badge badge-warn">held</span>', html=True)
+    assertContains(page, "incomplete: 12 of 19 points")
+
+
+def test_evals_have_four_decimals_and_missing_is_no_zero(client):
+    run = factories.RunFactory()
+    factories.EvalResultFactory(run=run, strict=0.9674, flexible=None, n=1319)
+    factories.EvalResultFactory(run=run, strict=0.0, concurrency=None)
+    page = page_of(client, run)
+    assertContains(page, ">0.9674<")
+    assertContains(page, ">0.0000<")
+    assertContains(page, f">{MISSING}<")
+    assertContains(page, ">1319<")
+
+
+def test_skips_are_grouped_with_a_few_examples(client):
+    run = factories.RunFactory()
+    factories.SkipFactory.create_batch(7, run=run)
+    factories.SkipFactory(run=run, reason="unmapped_hw", detail="xyz900")
+    page = text_of(page_of(client, run))
+    assert "7 \N{MULTIPLICATION SIGN} failed run" in page
+    assert "the first 5 of 7" in page
+    assert "1 \N{MULTIPLICATION SIGN} unmapped hw" in page
+    assert "xyz900" in page
+
+
+def test_flags_show_code_text_and_effect(client):
+    sweep = factories.SweepFactory()
+    factories.PointFactory(
+        sweep=sweep,
+        is_out=True,
+        flags=[["littles_law", "expected about 197.3 output tok/s/GPU"]],
+    )
+    page = text_of(page_of(client, sweep.run))
+    assert "littles_law" in page
+    assert "TP2 c64: expected about 197.3 output tok/s/GPU" in page
+    assert "off the frontier" in page
+
+
+def test_superseded_points_are_listed(client):
+    sweep = factories.SweepFactory()
+    factories.PointFactory(sweep=sweep, attempt=1, is_current=False, tput_per_gpu=100)
+    factories.PointFactory(sweep=sweep, attempt=2, tput_per_gpu=101)
+    page = text_of(page_of(client, sweep.run))
+    assert "Points that a later upload replaced" in page
+    assert "100.0" in page
+    assert "101.0" not in page
+
+
+def _filled_run(size):
+    run = factories.RunFactory(received_count=size, planned_count=size)
+    factories.RunAttemptFactory(run=run)
+    sweep = factories.SweepFactory(
+        run=run, planned=[["TP2", n + 1] for n in range(size)], planned_count=size
+    )
+    for n in range(size):
+        factories.PointFactory(
+            sweep=sweep, concurrency=n + 1, flags=[["power_invalid", "4 of 8 seen"]]
+        )
+        factories.EvalResultFactory(run=run, concurrency=n + 1)
+        artifact = factories.ArtifactFactory(run=run)
+        factories.SkipFactory(run=run, artifact=artifact)
+        factories.JobFactory(run=run, conclusion="failure")
+        factories.ChangelogEntryFactory(run=run)
+    return run
+
+
+@pytest.mark.parametrize("size", [1, 12])
+def test_queries_do_not_grow_with_what_a_run_holds(
+    client, django_assert_num_queries, size
+):
+    run = _filled_run(size)
+    with django_assert_num_queries(13):
+        page_of(client, run)
+
+
+def test_run_pages_refuse_to_be_written_to(client):
+    run = factories.RunFactory()
+    assert client.post(reverse("run", args=[run.github_run_id])).status_code == 405
+    assert Run.objects.count() == 1
