@@ -1,0 +1,274 @@
+"""Config keys as JSON: the frontier of one key and scenario."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from typing import Annotated, Any, Literal
+
+import pandas as pd
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+from pydantic import Field
+
+from dashboard.analysis import pareto
+from dashboard.api.errors import ErrorBody, RequestFault, not_found
+from dashboard.models import ConfigKey, Deployment, EvalResult, Point, Sweep
+from dashboard.queries import frontiers
+from dashboard.vocabulary import deployments, flags, metrics
+from dashboard.vocabulary.scenarios import AGENTIC
+
+router = Router(tags=["config keys"])
+
+
+class FrontierQuery(Schema):
+    """``run`` asks for the sweep of that run, ``as_of`` for what was current then."""
+
+    scenario: str = Field("", description="such as 8k/1k, 1k/1k or agentic-traces")
+    x: str = Field("", description="metric; its default depends on the scenario")
+    y: str = Field("", description="metric; tput_per_gpu if left out")
+    run: int | None = Field(None, description="run id, official or not")
+    as_of: str = Field("", description="date or time in ISO 8601, UTC, inclusive")
+
+
+class FlagBody(Schema):
+    """One doubt about a point; ``is_out`` keeps it off the frontier."""
+
+    code: str
+    text: str
+    is_out: bool
+
+
+class EvalBody(Schema):
+    """Scores are fractions; null was not measured."""
+
+    task: str
+    strict: float | None
+    flexible: float | None
+    n: int | None
+
+
+class PointBody(Schema):
+    """``topology`` holds the parts of ``deployment`` that apply to it."""
+
+    deployment: str
+    topology: dict[str, int | bool | str]
+    concurrency: int
+    x: float | None
+    y: float | None
+    metrics: dict[str, float]
+    flags: list[FlagBody]
+    eval: EvalBody | None
+    evals: list[EvalBody]
+    run_id: int
+    attempt: int
+
+
+class ExcludedBody(Schema):
+    """A point that takes no part, and why."""
+
+    point: PointBody
+    reason: str
+
+
+class SweepBody(Schema):
+    """One sweep; ``planned`` is null where no plan is known."""
+
+    run_id: int
+    checkpoint: str | None
+    image: str
+    measured_at: datetime
+    official_at: datetime | None
+    state: Literal["current", "former", "held"] | None
+    received: int
+    planned: int | None
+
+
+class FrontierBody(Schema):
+    """``extensions`` are append-only sweeps whose points are part of the curve."""
+
+    config_key: str
+    scenario: str
+    x: str
+    y: str
+    sweep: SweepBody
+    extensions: list[SweepBody]
+    frontier: list[PointBody]
+    dominated: list[PointBody]
+    excluded: list[ExcludedBody]
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """The two metrics of a frontier."""
+
+    x: str
+    y: str
+
+
+@router.get(
+    "/{path:key}/frontier",
+    response={200: FrontierBody, 400: ErrorBody, 404: ErrorBody},
+)
+def frontier(
+    request: HttpRequest,  # noqa: ARG001  # ninja's signature
+    key: str,
+    asked: Annotated[FrontierQuery, Query()],
+) -> dict[str, Any]:
+    """Return the points of a key and scenario, by where they stand.
+
+    Without `run` and `as_of`: the current official sweep and what extends it.
+    """
+    config_key = ConfigKey.objects.filter(key=key).first()
+    if config_key is None:
+        raise not_found("key", f"There is no config key {key}.")
+    _require_scenario(config_key, asked.scenario)
+    axes = _axes(asked)
+    curve = _curve(config_key, asked)
+    points = frontiers.curve_points(curve)
+    return {
+        "config_key": config_key.key,
+        "scenario": asked.scenario,
+        "x": axes.x,
+        "y": axes.y,
+        "sweep": _sweep(curve.sweep),
+        "extensions": [_sweep(sweep) for sweep in curve.extensions],
+        **_standings(points, axes, frontiers.curve_evals(curve)),
+    }
+
+
+def _require_scenario(key: ConfigKey, scenario: str) -> None:
+    known = frontiers.scenarios_of(key)
+    if scenario not in known:
+        asked = f"{key.key} was not measured for {scenario}." if scenario else ""
+        message = asked or "Say which scenario is meant."
+        raise RequestFault("scenario", message, allowed=known)
+
+
+def _axes(asked: FrontierQuery) -> Axes:
+    x, y = metrics.default_axes(agentic=asked.scenario == AGENTIC)
+    return Axes(_axis("x", asked.x or x), _axis("y", asked.y or y))
+
+
+def _axis(parameter: str, name: str) -> str:
+    if name not in metrics.AXES:
+        message = f"{name} is not a metric that a frontier can be drawn over."
+        raise RequestFault(parameter, message, allowed=metrics.AXES)
+    return name
+
+
+def _curve(key: ConfigKey, asked: FrontierQuery) -> frontiers.StoredCurve:
+    if asked.run is not None and asked.as_of:
+        raise RequestFault("as_of", "Ask for a run or for a date, not for both.")
+    if asked.run is not None:
+        curve = frontiers.curve_of_run(key, asked.scenario, asked.run)
+        lacking = not_found("run", f"Run {asked.run} measured no such sweep.")
+    elif asked.as_of:
+        curve = frontiers.curve_as_of(key, asked.scenario, _moment(asked.as_of))
+        lacking = not_found("as_of", f"Nothing was official by {asked.as_of}.")
+    else:
+        curve = frontiers.current_curve(key, asked.scenario)
+        lacking = not_found("key", f"{key.key} has no official sweep of this scenario.")
+    if curve is None:
+        raise lacking
+    return curve
+
+
+def _moment(text: str) -> datetime:
+    """Read a date as its last moment, and a time as it is, UTC unless it says so."""
+    try:
+        return datetime.combine(date.fromisoformat(text), time.max, UTC)
+    except ValueError:
+        pass
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text} is neither a date nor a time."
+        allowed = ["2026-08-01", "2026-08-01T20:00:00Z"]
+        raise RequestFault("as_of", message, allowed=allowed) from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _sweep(sweep: Sweep) -> dict[str, Any]:
+    return {
+        "run_id": sweep.run.github_run_id,
+        "checkpoint": sweep.checkpoint.name if sweep.checkpoint else None,
+        "image": sweep.image,
+        "measured_at": sweep.measured_at,
+        "official_at": sweep.official_at,
+        "state": sweep.state,
+        "received": sweep.received_count,
+        "planned": sweep.planned_count,
+    }
+
+
+def _standings(
+    points: Sequence[Point],
+    axes: Axes,
+    evals: dict[frontiers.EvalPlace, list[EvalResult]],
+) -> dict[str, list[dict[str, Any]]]:
+    values = frontiers.point_values(points, (axes.x, axes.y)).assign(curve=0)
+    standings = pareto.standings(values, "curve", axes.x, axes.y)
+    shown = values.sort_values([axes.x, axes.y], kind="stable").index
+    found: dict[str, list[dict[str, Any]]] = {
+        "frontier": [],
+        "dominated": [],
+        "excluded": [],
+    }
+    for place in shown:
+        body = _point(points[place], values.loc[place], axes, evals)
+        standing = standings[place]
+        if standing in {"frontier", "dominated"}:
+            found[standing].append(body)
+        else:
+            reason = _reason(points[place], body, axes)
+            found["excluded"].append({"point": body, "reason": reason})
+    return found
+
+
+def _point(
+    point: Point,
+    values: "pd.Series[Any]",
+    axes: Axes,
+    evals: dict[frontiers.EvalPlace, list[EvalResult]],
+) -> dict[str, Any]:
+    place = (point.sweep.run_id, point.deployment_id, point.concurrency)
+    scores = [EvalBody.from_orm(result) for result in evals.get(place, [])]
+    return {
+        "deployment": point.deployment.label,
+        "topology": _topology(point.deployment),
+        "concurrency": point.concurrency,
+        "x": _number(values[axes.x]),
+        "y": _number(values[axes.y]),
+        "metrics": point.metrics,
+        "flags": [
+            {"code": code, "text": text, "is_out": flags.is_out(code)}
+            for code, text in point.flags
+        ],
+        "eval": scores[0] if scores else None,
+        "evals": scores,
+        "run_id": point.sweep.run.github_run_id,
+        "attempt": point.attempt,
+    }
+
+
+def _topology(deployment: Deployment) -> dict[str, int | bool | str]:
+    parts = {name: getattr(deployment, name) for name in deployments.Deployment._fields}
+    return {name: part for name, part in parts.items() if part not in (None, "")}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _reason(point: Point, body: dict[str, Any], axes: Axes) -> str:
+    """Return why a point takes no part, the most decisive reason first."""
+    if point.is_excluded:
+        return "excluded by a person"
+    if point.is_out:
+        texts = [text for code, text in point.flags if flags.is_out(code)]
+        return "; ".join(texts) or "kept off the frontier"
+    missing = [getattr(axes, axis) for axis in ("x", "y") if body[axis] is None]
+    if missing:
+        return f"{' and '.join(missing)} not measured"
+    return f"{axes.x} is not above 0"

@@ -1,0 +1,260 @@
+"""One run as JSON."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from django.http import HttpRequest
+from ninja import Query, Router, Schema
+
+from dashboard.api.errors import ErrorBody, not_found
+from dashboard.queries.run_parts import SkipGroup, SweepReport
+from dashboard.queries.run_report import PointFlag, RunReport, run_report
+
+router = Router(tags=["runs"])
+
+
+class Attempt(Schema):
+    """One execution of a run."""
+
+    attempt: int
+    status: str
+    conclusion: str
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class PointCount(Schema):
+    """``planned`` is null where no plan is known."""
+
+    received: int
+    planned: int | None
+
+
+class EvalCount(Schema):
+    """``passed`` and ``failed`` are null as long as nothing judges scores."""
+
+    received: int
+    passed: int | None
+    failed: int | None
+
+
+class Mapping(Schema):
+    """How the config key was found; several candidates mean it was ambiguous."""
+
+    method: str
+    candidates: list[str]
+
+
+class SweepBody(Schema):
+    """``points`` counts what was received, ``missing`` names what was only planned.
+
+    ``acceptance`` is null without speculative decoding, else ``real`` (measured),
+    ``synthetic_declared``, ``synthetic_by_policy`` (both configured) or ``unknown``.
+    """
+
+    config_key: str
+    scenario: str
+    checkpoint: str | None
+    image: str
+    points: int
+    planned: int | None
+    missing: list[str]
+    excluded: list[str]
+    state: Literal["current", "former", "held"] | None
+    state_reason: str
+    extends: int | None
+    mapping: Mapping
+    acceptance: str | None
+    acceptance_length: float | None
+    measured_at: datetime
+    official_at: datetime | None
+
+
+class SkipExample(Schema):
+    """One thing that was not taken."""
+
+    artifact: str | None
+    member: str
+    index: int
+    detail: str
+
+
+class SkipBody(Schema):
+    """What was not taken for one reason; the first few as examples."""
+
+    reason: str
+    count: int
+    examples: list[SkipExample]
+
+
+class FlagBody(Schema):
+    """One doubt about one point."""
+
+    config_key: str
+    scenario: str
+    deployment: str
+    concurrency: int
+    code: str
+    text: str
+
+
+class JobBody(Schema):
+    """A job whose newest attempt did not succeed."""
+
+    name: str
+    conclusion: str
+    attempt: int
+
+
+class ChangelogBody(Schema):
+    """An entry as written, and the keys that it means."""
+
+    config_keys: list[str]
+    expanded: list[str]
+    description: list[str]
+    pr_link: str
+    link_state: Literal["good", "placeholder", "missing", "invalid"]
+
+
+class RunBody(Schema):
+    """One run, or one attempt of it."""
+
+    run_id: int
+    repository: str
+    attempt: int
+    attempts: list[Attempt]
+    title: str
+    event: str
+    branch: str
+    sha: str
+    pr: int | None
+    status: str
+    conclusion: str
+    created_at: datetime
+    publication: Literal["official", "unofficial", "held", "hidden"]
+    published_by: int | None
+    measured_in: int | None
+    url: str
+    points: PointCount
+    evals: EvalCount
+    sweeps: list[SweepBody]
+    skips: list[SkipBody]
+    flags: list[FlagBody]
+    failed_jobs: list[JobBody]
+    changelog: list[ChangelogBody]
+
+
+@router.get("/{int:run_id}", response={200: RunBody, 400: ErrorBody, 404: ErrorBody})
+def run(
+    request: HttpRequest,  # noqa: ARG001  # ninja's signature
+    run_id: int,
+    attempt: Annotated[int | None, Query(ge=1)] = None,
+) -> dict[str, Any]:
+    """Return a run, or what one of its attempts left."""
+    report = run_report(run_id, attempt)
+    if report is None:
+        raise not_found("run_id", f"Run {run_id} is not stored here.")
+    if attempt is not None and report.shown_attempt is None:
+        raise not_found("attempt", f"Run {run_id} has no attempt {attempt}.")
+    return _run(report)
+
+
+def _run(report: RunReport) -> dict[str, Any]:
+    run = report.run
+    return {
+        "run_id": run.github_run_id,
+        "repository": run.repository.full_name,
+        "attempt": run.attempt if report.attempt is None else report.attempt,
+        "title": run.title,
+        "event": run.event,
+        "branch": run.branch,
+        "sha": run.sha,
+        "pr": run.pr_number,
+        "status": report.status,
+        "conclusion": report.conclusion,
+        "created_at": run.created_at,
+        "publication": report.publication,
+        "published_by": run.published_by.github_run_id if run.published_by else None,
+        "measured_in": run.reuse_source_run_id,
+        "url": run.url,
+        **_contents(report),
+    }
+
+
+def _contents(report: RunReport) -> dict[str, Any]:
+    return {
+        "attempts": [Attempt.from_orm(a) for a in report.attempts],
+        "points": {"received": report.received, "planned": report.planned},
+        "evals": {
+            "received": len(report.current_evals),
+            "passed": None,
+            "failed": None,
+        },
+        "sweeps": [_sweep(item) for item in report.sweeps],
+        "skips": [_skips(group) for group in report.skips],
+        "flags": [_flag(flag) for flag in report.point_flags],
+        "failed_jobs": [JobBody.from_orm(job) for job in report.failed_jobs],
+        "changelog": [
+            {
+                "config_keys": entry.raw_keys,
+                "expanded": entry.expanded_keys,
+                "description": entry.description,
+                "pr_link": entry.pr_link,
+                "link_state": entry.link_state,
+            }
+            for entry in report.changelog
+        ],
+    }
+
+
+def _sweep(item: SweepReport) -> dict[str, Any]:
+    sweep = item.sweep
+    extended = sweep.extends.run.github_run_id if sweep.extends else None
+    return {
+        "config_key": sweep.config_key.key,
+        "scenario": sweep.scenario,
+        "checkpoint": sweep.checkpoint.name if sweep.checkpoint else None,
+        "image": sweep.image,
+        "points": item.received,
+        "planned": item.planned,
+        "missing": item.missing,
+        "excluded": item.excluded,
+        "state": sweep.state,
+        "state_reason": sweep.state_reason,
+        "extends": extended,
+        "mapping": {
+            "method": sweep.mapping_method,
+            "candidates": sweep.mapping_candidates,
+        },
+        "acceptance": sweep.acceptance_source or None,
+        "acceptance_length": sweep.acceptance_length,
+        "measured_at": sweep.measured_at,
+        "official_at": sweep.official_at,
+    }
+
+
+def _skips(group: SkipGroup) -> dict[str, Any]:
+    return {
+        "reason": group.reason,
+        "count": group.count,
+        "examples": [
+            {
+                "artifact": skip.artifact.name if skip.artifact else None,
+                "member": skip.member,
+                "index": skip.index,
+                "detail": skip.detail,
+            }
+            for skip in group.examples
+        ],
+    }
+
+
+def _flag(flag: PointFlag) -> dict[str, Any]:
+    return {
+        "config_key": flag.sweep.config_key.key,
+        "scenario": flag.sweep.scenario,
+        "deployment": flag.point.deployment,
+        "concurrency": flag.point.concurrency,
+        "code": flag.code,
+        "text": flag.text,
+    }

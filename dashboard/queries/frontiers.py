@@ -1,0 +1,126 @@
+"""The points behind one frontier: of today, of a date, or of one run."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import pandas as pd
+from django.db.models.query import QuerySet
+
+from dashboard.analysis.frames import HOT_METRICS
+from dashboard.analysis.rates import with_cluster_output
+from dashboard.models import ConfigKey, EvalResult, Point, Sweep
+from dashboard.vocabulary.metrics import DERIVED
+from dashboard.vocabulary.scenarios import scenario_order
+
+EvalPlace = tuple[int, int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCurve:
+    """A sweep and the append-only sweeps that continue it, oldest first."""
+
+    sweep: Sweep
+    extensions: tuple[Sweep, ...] = ()
+
+    @property
+    def sweeps(self) -> tuple[Sweep, ...]:
+        """Return the sweep and its extensions."""
+        return (self.sweep, *self.extensions)
+
+
+def scenarios_of(key: ConfigKey) -> list[str]:
+    """Return the scenarios that any run measured for a key."""
+    found = key.sweeps.values_list("scenario", flat=True).distinct()
+    return sorted(found, key=scenario_order)
+
+
+def current_curve(key: ConfigKey, scenario: str) -> StoredCurve | None:
+    """Return the current official sweep with its extensions."""
+    current = _sweeps(key, scenario).filter(state=Sweep.State.CURRENT)
+    return _newest_curve(current)
+
+
+def curve_as_of(key: ConfigKey, scenario: str, moment: datetime) -> StoredCurve | None:
+    """Return what was current at a moment, that moment included; held ones never."""
+    official = _sweeps(key, scenario).filter(
+        state__in=[Sweep.State.CURRENT, Sweep.State.FORMER], official_at__lte=moment
+    )
+    return _newest_curve(official)
+
+
+def curve_of_run(
+    key: ConfigKey, scenario: str, github_run_id: int
+) -> StoredCurve | None:
+    """Return the sweep of one run, official or not, without what extends it."""
+    found = _sweeps(key, scenario).filter(run__github_run_id=github_run_id).first()
+    return None if found is None else StoredCurve(found)
+
+
+def _sweeps(key: ConfigKey, scenario: str) -> QuerySet[Sweep]:
+    chosen = Sweep.objects.filter(config_key=key, scenario=scenario)
+    return chosen.select_related("run", "checkpoint").order_by(
+        "official_at", "run__github_run_id"
+    )
+
+
+def _newest_curve(sweeps: Iterable[Sweep]) -> StoredCurve | None:
+    found = list(sweeps)
+    bases = [sweep for sweep in found if sweep.extends_id is None]
+    if not bases:
+        return None
+    base = bases[-1]
+    return StoredCurve(base, tuple(s for s in found if s.extends_id == base.pk))
+
+
+def curve_points(curve: StoredCurve) -> list[Point]:
+    """Return the points that count, and those that a person excluded."""
+    stored = Point.objects.filter(sweep__in=curve.sweeps)
+    shown = stored.filter(is_current=True) | stored.filter(is_excluded=True)
+    return list(
+        shown.select_related("deployment", "sweep__run").order_by(
+            "deployment__label", "concurrency", "pk"
+        )
+    )
+
+
+def point_values(points: Sequence[Point], names: Iterable[str]) -> pd.DataFrame:
+    """Return one row per point: ``is_out`` and each named metric, NaN where missing.
+
+    A point that a person excluded is out.
+    """
+    wanted = dict.fromkeys(["output_tput_per_gpu", *names])
+    stored = [name for name in wanted if name not in DERIVED]
+    columns = {name: [stored_value(p, name) for p in points] for name in stored}
+    frame = pd.DataFrame(columns, dtype="float64").assign(
+        disagg=[p.deployment.disagg for p in points],
+        scenario=[p.sweep.scenario for p in points],
+        gpus=pd.Series([p.gpus for p in points], dtype="float64"),
+        decode_gpus=pd.Series([p.decode_gpus for p in points], dtype="float64"),
+        is_out=[p.is_out or p.is_excluded for p in points],
+    )
+    return with_cluster_output(frame)
+
+
+def stored_value(point: Point, name: str) -> float | None:
+    """Return a metric of a point, None where it was not measured."""
+    if name in HOT_METRICS:
+        value: float | None = getattr(point, name)
+        return value
+    found = point.metrics.get(name)
+    return None if found is None else float(found)
+
+
+def curve_evals(curve: StoredCurve) -> dict[EvalPlace, list[EvalResult]]:
+    """Return the scores of the curve by (run, deployment, concurrency)."""
+    found = EvalResult.objects.filter(
+        run__in=[sweep.run_id for sweep in curve.sweeps],
+        config_key=curve.sweep.config_key_id,
+        scenario=curve.sweep.scenario,
+        is_current=True,
+    ).order_by("task", "pk")
+    grouped: dict[EvalPlace, list[EvalResult]] = {}
+    for result in found:
+        place = (result.run_id, result.deployment_id, result.concurrency)
+        grouped.setdefault(place, []).append(result)
+    return grouped
