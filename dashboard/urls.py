@@ -1,5 +1,20 @@
 """Every address of the site."""
 
-from django.urls import URLPattern, URLResolver
+from django.contrib import admin
+from django.urls import URLPattern, URLResolver, path
+from django.views.generic import RedirectView
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from dashboard.api.application import api
+from dashboard.views import home, inference, runs
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", home.home, name="home"),
+    path("inference", inference.inference, name="inference"),
+    path("inference.csv", inference.inference_csv, name="inference_csv"),
+    path("runs", runs.run_list, name="runs"),
+    path("runs/<int:run_id>", runs.run, name="run"),
+    path("api/v1/", api.urls),
+    path("healthz", home.healthz, name="healthz"),
+    path("admin", RedirectView.as_view(url="/admin/")),
+    path("admin/", admin.site.urls),
+]

@@ -31,24 +31,34 @@ def on_frontier(points: pd.DataFrame, x: str, y: str) -> Mask:
     """
     require_columns(points, (x, y))
     xs, ys = _floats(points[x]), _floats(points[y])
-    enters = np.isfinite(xs) & (xs > 0) & np.isfinite(ys)
+    enters = _enters(xs, ys)
     mask = np.zeros(len(points), dtype=np.bool_)
     if enters.any():
         mask[enters] = _undominated(_goodness(x, xs[enters]), _goodness(y, ys[enters]))
     return mask
 
 
-def on_frontier_within(points: pd.DataFrame, by: str, x: str, y: str) -> Mask:
-    """Return the same, with a frontier of its own for each value of column ``by``."""
-    require_columns(points, (by,))
-    mask = np.zeros(len(points), dtype=np.bool_)
-    for positions in points.groupby(by, sort=False).indices.values():
-        mask[positions] = on_frontier(points.iloc[positions], x, y)
-    return mask
+def standings(points: pd.DataFrame, by: str, x: str, y: str) -> pd.Series:
+    """Return where each row stands on the frontier of its own value of column ``by``.
+
+    ``out`` (a flag keeps it off), ``unplaced`` (x or y missing, or x not above 0),
+    ``frontier`` or ``dominated``. Rows that are out dominate nothing.
+    """
+    require_columns(points, (by, x, y, "is_out"))
+    standing = pd.Series("dominated", index=points.index, dtype="object")
+    standing[~_enters(_floats(points[x]), _floats(points[y]))] = "unplaced"
+    standing[points["is_out"].to_numpy(dtype=np.bool_)] = "out"
+    for _, group in points[standing == "dominated"].groupby(by, sort=False):
+        standing[group.index[on_frontier(group, x, y)]] = "frontier"
+    return standing
 
 
 def _floats(column: pd.Series) -> Floats:
     return column.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _enters(xs: Floats, ys: Floats) -> Mask:
+    return np.isfinite(xs) & (xs > 0) & np.isfinite(ys)
 
 
 def _goodness(name: str, values: Floats) -> Floats:
@@ -64,4 +74,5 @@ def _undominated(xs: Floats, ys: Floats) -> Mask:
     best = np.full(group.max() + 1, -np.inf)
     np.maximum.at(best, group, ys)
     best_before = np.concatenate(([-np.inf], np.maximum.accumulate(best)[:-1]))
-    return (ys == best[group]) & (ys > best_before[group])
+    undominated: Mask = (ys == best[group]) & (ys > best_before[group])
+    return undominated

@@ -15,7 +15,7 @@ from dashboard.vocabulary.version import VERSION
 
 register = template.Library()
 
-MISSING = "–"
+MISSING = "\u2013"
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
@@ -52,9 +52,9 @@ def ago(moment: datetime | None) -> SafeString | str:
         return MISSING
     text = _relative((timezone.now() - moment).total_seconds())
     return format_html(
-        '<time datetime="{}" title="{:%Y-%m-%d %H:%M} UTC">{}</time>',
+        '<time datetime="{}" title="{} UTC">{}</time>',
         moment.isoformat(),
-        moment,
+        f"{moment:%Y-%m-%d %H:%M}",
         text,
     )
 

@@ -31,6 +31,11 @@ class Metric(NamedTuple):
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     @property
+    def family(self) -> str:
+        """Return the group that the metric is offered in."""
+        return _FAMILIES.get(self.unit, "Other")
+
+    @property
     def column(self) -> str:
         """Return the name with its unit as a suffix, as exports name the column."""
         suffix = _SUFFIXES.get(self.unit, "")
@@ -43,6 +48,18 @@ _SUFFIXES = {
     TOKENS_PER_USER: "_tok_s_user",
     "tok/s": "_tok_s",
     "requests/s": "_per_s",
+}
+
+_FAMILIES = {
+    TOKENS_PER_USER: "Interactivity",
+    TOKENS_PER_GPU: "Throughput",
+    "tok/s": "Throughput",
+    "requests/s": "Throughput",
+    "s": "Latency",
+    "W": "Power and energy",
+    "J": "Power and energy",
+    "J/request": "Power and energy",
+    "J/tok": "Power and energy",
 }
 
 _STATISTICS = {
@@ -69,8 +86,7 @@ _TIMES = {
 _RATES = {
     "intvty": (
         "interactivity",
-        "1 / the same statistic of the time per output token (agentic: inter-token "
-        "latency), so a high percentile is the slow tail",
+        "1 / that statistic of time per output token; of traces: inter-token latency",
     ),
     "full_response_intvty": (
         "interactivity of the full response",

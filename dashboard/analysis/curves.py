@@ -1,0 +1,96 @@
+"""A curve: what is known of the sweeps that make one line of the frontier chart."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+SYNTHETIC = frozenset({"synthetic_declared", "synthetic_by_policy"})
+
+
+@dataclass(frozen=True, slots=True)
+class SweepFacts:
+    """One sweep. ``planned`` is None where no plan is known."""
+
+    sweep_id: int
+    config_key: str
+    model: str
+    precision: str
+    hardware: str
+    framework: str
+    scenario: str
+    checkpoint: str
+    image: str
+    run_id: int
+    run_url: str
+    measured_at: datetime
+    official_at: datetime
+    received: int
+    planned: int | None
+    extends: int | None
+    spec_methods: tuple[str, ...]
+    acceptance_source: str
+    acceptance_length: float | None
+
+    @property
+    def checkpoint_short(self) -> str:
+        """Return the checkpoint without its publisher or path."""
+        return self.checkpoint.rstrip("/").rpartition("/")[2]
+
+    @property
+    def is_complete(self) -> bool:
+        """Tell whether every planned point came; true where no plan is known."""
+        return self.planned is None or self.received >= self.planned
+
+    @property
+    def is_speculative(self) -> bool:
+        """Tell whether some deployment decoded speculatively."""
+        return any(method != "none" for method in self.spec_methods)
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Tell whether the acceptance length was configured rather than measured."""
+        return self.acceptance_source in SYNTHETIC
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One config key's current sweep and the sweeps that extend it, oldest first."""
+
+    sweep: SweepFacts
+    extensions: tuple[SweepFacts, ...] = ()
+
+    @property
+    def config_key(self) -> str:
+        """Return the key that names the curve."""
+        return self.sweep.config_key
+
+    @property
+    def sweeps(self) -> tuple[SweepFacts, ...]:
+        """Return all sweeps of the curve, the one that is extended first."""
+        return (self.sweep, *self.extensions)
+
+    @property
+    def received(self) -> int:
+        """Return how many points the curve holds."""
+        return sum(sweep.received for sweep in self.sweeps)
+
+
+def curves(sweeps: Iterable[SweepFacts]) -> list[Curve]:
+    """Group the current sweeps of one scenario into a curve per config key.
+
+    A sweep that extends another one joins it; where the extended sweep is not among
+    ``sweeps`` the oldest stands in its place.
+    """
+    by_key: dict[str, list[SweepFacts]] = {}
+    for sweep in sorted(sweeps, key=_base_first):
+        by_key.setdefault(sweep.config_key, []).append(sweep)
+    return [Curve(first, tuple(rest)) for first, *rest in by_key.values()]
+
+
+def by_sweep(drawn: Iterable[Curve]) -> Mapping[int, SweepFacts]:
+    """Return every sweep of the curves by its id."""
+    return {sweep.sweep_id: sweep for curve in drawn for sweep in curve.sweeps}
+
+
+def _base_first(sweep: SweepFacts) -> tuple[bool, datetime, int]:
+    return (sweep.extends is not None, sweep.official_at, sweep.sweep_id)

@@ -1,0 +1,99 @@
+"""Colours, markers and dashes of curves: the same thing looks the same on every page.
+
+Hue and lightness name the GPU (cool hues NVIDIA, warm hues AMD, so that they stay
+apart for colour-blind readers), the marker names the framework, a lighter shade says
+that the precision is not 4 bit, a broken line says speculative decoding. Violets and
+the x marker are left to unofficial runs.
+"""
+
+from typing import NamedTuple
+
+from dashboard.vocabulary.frameworks import ALIASES
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'
+LINE_PX = 2
+MARKER_PX = 8
+FAINT = 0.35
+GRID = "#d9dee3"
+INK = "#4a5561"
+
+
+class Colour(NamedTuple):
+    """One colour as it is drawn on a light and on a dark ground."""
+
+    light: str
+    dark: str
+
+
+class Look(NamedTuple):
+    """How a curve is drawn; ``marker`` and ``dash`` are plotly's names."""
+
+    colour: Colour
+    marker: str
+    dash: str
+
+
+HARDWARE = {
+    "gb300": Colour("#6a7ff0", "#7487f7"),
+    "gb200": Colour("#204e92", "#71acf0"),
+    "b300": Colour("#2496bb", "#57e3fa"),
+    "b200": Colour("#2b7a66", "#9be4ca"),
+    "h200": Colour("#104219", "#2acd5d"),
+    "h100": Colour("#465b0a", "#4c9d63"),
+    "rtx6000pro": Colour("#546580", "#90bdca"),
+    "rtx5090": Colour("#7b8c97", "#6f92a8"),
+    "mi355x": Colour("#e0573c", "#ea6d2c"),
+    "mi325x": Colour("#be7e00", "#f6bd25"),
+    "mi300x": Colour("#7d0a46", "#f9509f"),
+}
+UNKNOWN_HARDWARE = Colour("#5f6a76", "#a9b4bf")
+
+MARKERS = {
+    "sglang": "circle",
+    "dynamo-sglang": "hexagram",
+    "mori-sglang": "hexagon",
+    "vllm": "square",
+    "dynamo-vllm": "star-square",
+    "llmd-vllm": "bowtie",
+    "trt": "diamond",
+    "dynamo-trt": "star-diamond",
+    "atom": "triangle-up",
+    "mooncake-atom": "triangle-down",
+    "tilert": "pentagon",
+}
+UNKNOWN_MARKER = "cross"
+OUT_MARKER = "circle-x-open"
+SPECULATIVE_DASH = "8px,3px,2px,3px"
+
+_FOUR_BIT = frozenset({"fp4", "int4", ""})
+_GROUND = Colour("#ffffff", "#151b21")
+_LIGHTER = 0.32
+
+
+def look(
+    *, hardware: str, framework: str, precision: str, is_speculative: bool
+) -> Look:
+    """Return how the curve of a configuration is drawn, on all pages alike."""
+    colour = HARDWARE.get(hardware, UNKNOWN_HARDWARE)
+    canonical = ALIASES.get(framework, framework)
+    return Look(
+        colour if precision in _FOUR_BIT else _shade(colour),
+        MARKERS.get(canonical, UNKNOWN_MARKER),
+        SPECULATIVE_DASH if is_speculative else "solid",
+    )
+
+
+def _shade(colour: Colour) -> Colour:
+    return Colour(
+        _mix(colour.light, _GROUND.light, _LIGHTER),
+        _mix(colour.dark, _GROUND.dark, _LIGHTER),
+    )
+
+
+def _mix(colour: str, ground: str, share: float) -> str:
+    pairs = zip(_channels(colour), _channels(ground), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
