@@ -119,9 +119,7 @@ def frontier(
 
     Without `run` and `as_of`: the current official sweep and what extends it.
     """
-    config_key = ConfigKey.objects.filter(key=key).first()
-    if config_key is None:
-        raise not_found("key", f"There is no config key {key}.")
+    config_key = _config_key(key)
     _require_scenario(config_key, asked.scenario)
     axes = _axes(asked)
     curve = _curve(config_key, asked)
@@ -135,6 +133,14 @@ def frontier(
         "extensions": [_sweep(sweep) for sweep in curve.extensions],
         **_standings(points, axes, frontiers.curve_evals(curve)),
     }
+
+
+def _config_key(key: str) -> ConfigKey:
+    # Postgres takes no NUL in a text, so no key holds one.
+    found = None if "\0" in key else ConfigKey.objects.filter(key=key).first()
+    if found is None:
+        raise not_found("key", f"There is no config key {key}.")
+    return found
 
 
 def _require_scenario(key: ConfigKey, scenario: str) -> None:
@@ -182,11 +188,11 @@ def _moment(text: str) -> datetime:
         pass
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter near the first and last year
         message = f"{text} is neither a date nor a time."
         allowed = ["2026-08-01", "2026-08-01T20:00:00Z"]
         raise RequestFault("as_of", message, allowed=allowed) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:

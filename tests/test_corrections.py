@@ -1,0 +1,148 @@
+"""Corrections: rows with author and reason, asked for once, undone by name."""
+
+import pytest
+from celery import current_app
+from django.utils import timezone
+
+from dashboard import corrections
+from dashboard.models import Correction, IngestRequest
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+BY = {"author": "maintainer", "reason": "measured on a broken node"}
+
+
+def _drained(queue):
+    with queue:
+        while True:
+            try:
+                message = queue.get(block=False)
+            except queue.Empty:
+                return
+            message.ack()
+            yield message.headers["task"], message.decode()[0]
+
+
+@pytest.fixture
+def sent(django_capture_on_commit_callbacks):
+    """Run a step as if its transaction were committed; return the messages sent."""
+
+    def run(step):
+        with django_capture_on_commit_callbacks(execute=True):
+            step()
+        with current_app.connection_for_read() as connection:
+            queue = connection.SimpleQueue(current_app.conf.task_default_queue)
+            return list(_drained(queue))
+
+    return run
+
+
+def test_hiding_a_run_stores_who_and_why_and_asks_for_derivation(sent):
+    run = factories.RunFactory(official=True)
+    messages = sent(lambda: corrections.hide_run(run=run, **BY))
+    correction = Correction.objects.get()
+    assert (correction.action, correction.run) == ("hide", run)
+    assert (correction.author, correction.reason) == tuple(BY.values())
+    request = IngestRequest.objects.get()
+    assert (request.kind, request.target) == ("derive", str(run.github_run_id))
+    assert request.requested_by == "maintainer"
+    assert messages == [
+        ("ingest.tasks.derive_run", [run.github_run_id, request.pk]),
+    ]
+
+
+def test_asking_twice_changes_nothing(sent):
+    run = factories.RunFactory()
+    first = corrections.hide_run(run=run, **BY)
+    sent(lambda: None)
+    again = corrections.hide_run(run=run, author="other", reason="other")
+    assert again == first
+    assert again.author == "maintainer"
+    assert Correction.objects.count() == IngestRequest.objects.count() == 1
+
+
+@pytest.mark.parametrize("lacking", ["author", "reason"])
+@pytest.mark.parametrize("text", ["", "  "])
+def test_author_and_reason_are_required(lacking, text):
+    run = factories.RunFactory()
+    with pytest.raises(corrections.CorrectionRefusedError, match=lacking):
+        corrections.hide_run(run=run, **BY | {lacking: text})
+    assert not Correction.objects.exists()
+
+
+def test_exclusions_of_different_points_stand_side_by_side():
+    sweep = factories.SweepFactory()
+    deployment = factories.DeploymentFactory()
+    place = {"run": sweep.run, "config_key": sweep.config_key, "scenario": "8k/1k"}
+    for concurrency in (4, 8, 4):
+        corrections.exclude_points(
+            **place, deployment=deployment, concurrency=concurrency, **BY
+        )
+    corrections.exclude_points(**place, attempt=1, **BY)
+    found = Correction.objects.values_list("attempt", "concurrency")
+    assert sorted(found, key=str) == [(1, None), (None, 4), (None, 8)]
+
+
+def test_a_correction_without_parts_means_the_whole_run_once():
+    run = factories.RunFactory()
+    corrections.exclude_points(run=run, **BY)
+    corrections.exclude_points(run=run, **BY)
+    assert Correction.objects.count() == 1
+
+
+def test_undo_keeps_the_row_and_says_who_and_why(sent):
+    correction = corrections.hide_run(run=factories.RunFactory(), **BY)
+    sent(lambda: None)
+    messages = sent(
+        lambda: corrections.undo(
+            correction=correction, author="reviewer", reason="the node was fine"
+        )
+    )
+    correction.refresh_from_db()
+    assert correction.undone_at <= timezone.now()
+    assert correction.undone_by == "reviewer"
+    assert correction.undo_reason == "the node was fine"
+    assert len(messages) == 1
+
+
+def test_undoing_twice_changes_nothing():
+    correction = corrections.hide_run(run=factories.RunFactory(), **BY)
+    corrections.undo(correction=correction, **BY)
+    undone_at = correction.undone_at
+    again = corrections.undo(correction=correction, author="x", reason="y")
+    assert (again.undone_at, again.undone_by) == (undone_at, "maintainer")
+    assert IngestRequest.objects.count() == 2
+
+
+def test_undo_needs_a_reason():
+    correction = corrections.hide_run(run=factories.RunFactory(), **BY)
+    with pytest.raises(corrections.CorrectionRefusedError):
+        corrections.undo(correction=correction, author="x", reason="")
+
+
+def test_what_was_undone_can_be_asked_for_again():
+    run = factories.RunFactory()
+    first = corrections.hide_run(run=run, **BY)
+    corrections.undo(correction=first, **BY)
+    second = corrections.hide_run(run=run, **BY)
+    assert second.pk != first.pk
+
+
+def test_publishing_a_sweep_undoes_its_hold_and_the_reverse():
+    sweep = factories.SweepFactory(official=True)
+    hold = corrections.hold_sweep(sweep=sweep, **BY)
+    publish = corrections.publish_sweep(sweep=sweep, **BY)
+    hold.refresh_from_db()
+    assert hold.undone_at is not None
+    corrections.hold_sweep(sweep=sweep, **BY)
+    publish.refresh_from_db()
+    assert publish.undone_at is not None
+
+
+def test_holding_leaves_the_other_scenario_alone():
+    sweep = factories.SweepFactory(official=True)
+    other = factories.SweepFactory(run=sweep.run, scenario="1k/1k")
+    corrections.publish_sweep(sweep=other, **BY)
+    corrections.hold_sweep(sweep=sweep, **BY)
+    assert Correction.objects.filter(undone_at=None).count() == 2
