@@ -163,6 +163,7 @@ class ConfigSnapshotFactory(DjangoModelFactory):
     class Meta:
         model = models.ConfigSnapshot
 
+    repository = factory.SubFactory(RepositoryFactory)
     sha = factory.Sequence(lambda n: _digest(n)[:40])
     name = "amd-master.yaml"
     at = START
@@ -191,7 +192,7 @@ class ConfigDefinitionFactory(DjangoModelFactory):
     checkpoint = factory.SubFactory(CheckpointFactory)
     image = "img/sglang:1"
     runner = "mi355x"
-    search_space = factory.LazyFunction(dict)
+    entry = factory.LazyFunction(dict)
     first_seen_sha = _digest("first")[:40]
     first_seen_at = START
     last_seen_sha = _digest("last")[:40]

@@ -1,0 +1,290 @@
+"""What the database refuses: every named constraint, broken once."""
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, transaction
+
+from dashboard.models import Point
+from tests import factories
+from tests.factories import START
+
+pytestmark = pytest.mark.django_db
+
+BREAKS = {}
+
+
+def breaks(name):
+    """Register a function that stores what the named constraint forbids."""
+
+    def register(function):
+        BREAKS[name] = function
+        return function
+
+    return register
+
+
+def twice(factory, **fields):
+    factory(**fields)
+    factory(**fields)
+
+
+# Runs and what they left
+
+
+@breaks("run_id_unique")
+def _():
+    twice(factories.RunFactory, github_run_id=1)
+
+
+@breaks("run_publication_known")
+def _():
+    factories.RunFactory(publication="secret")
+
+
+@breaks("run_published_by_has_time")
+def _():
+    factories.RunFactory(published_by=factories.RunFactory(), published_at=None)
+
+
+@breaks("run_attempt_unique")
+def _():
+    twice(factories.RunAttemptFactory, run=factories.RunFactory(), attempt=1)
+
+
+@breaks("job_unique_in_run")
+def _():
+    twice(factories.JobFactory, run=factories.RunFactory(), github_job_id=1)
+
+
+@breaks("artifact_id_unique_in_run")
+def _():
+    run = factories.RunFactory()
+    factories.ArtifactFactory(run=run, github_artifact_id=1, name="a")
+    factories.ArtifactFactory(run=run, github_artifact_id=1, name="b")
+
+
+@breaks("artifact_bytes_unique_in_run")
+def _():
+    twice(
+        factories.ArtifactFactory,
+        run=factories.RunFactory(),
+        github_artifact_id=None,
+        sha256="0" * 64,
+    )
+
+
+@breaks("artifact_state_known")
+def _():
+    factories.ArtifactFactory(state="lost")
+
+
+@breaks("raw_record_place_unique")
+def _():
+    artifact = factories.ArtifactFactory()
+    twice(factories.RawRecordFactory, artifact=artifact, index=0)
+
+
+@breaks("run_stat_key_unique")
+def _():
+    twice(factories.RunStatFactory, run=factories.RunFactory())
+
+
+@breaks("skip_place_and_reason_unique")
+def _():
+    twice(factories.SkipFactory, run=factories.RunFactory(), index=0)
+
+
+# Config keys
+
+
+@breaks("checkpoint_name_unique")
+def _():
+    factories.CheckpointFactory(name="org-a/Model")
+    factories.CheckpointFactory(name="ORG-A/model")
+
+
+@breaks("snapshot_unique")
+def _():
+    twice(factories.ConfigSnapshotFactory, sha="a", name="amd-master.yaml")
+
+
+@breaks("definition_content_unique")
+def _():
+    twice(
+        factories.ConfigDefinitionFactory,
+        config_key=factories.ConfigKeyFactory(),
+        digest="a",
+    )
+
+
+@breaks("definition_seen_in_order")
+def _():
+    factories.ConfigDefinitionFactory(
+        first_seen_at=START.replace(day=2), last_seen_at=START
+    )
+
+
+# Measurements
+
+
+@breaks("deployment_topology_unique")
+def _():
+    deployment = factories.DeploymentFactory()
+    deployment.pk = None
+    deployment.label = "written otherwise"
+    deployment.save()
+
+
+@breaks("sweep_unique")
+def _():
+    twice(factories.SweepFactory, run=factories.RunFactory())
+
+
+@breaks("sweep_one_current")
+def _():
+    twice(factories.SweepFactory, official=True)
+
+
+@breaks("sweep_state_known")
+def _():
+    factories.SweepFactory(official=True, state="paused")
+
+
+@breaks("sweep_official_has_time")
+def _():
+    factories.SweepFactory(official=True, official_at=None)
+
+
+@breaks("point_unique")
+def _():
+    twice(factories.PointFactory, sweep=factories.SweepFactory(), is_current=False)
+
+
+@breaks("point_one_current")
+def _():
+    sweep = factories.SweepFactory()
+    factories.PointFactory(sweep=sweep, attempt=1)
+    factories.PointFactory(sweep=sweep, attempt=2)
+
+
+@breaks("point_concurrency_positive")
+def _():
+    factories.PointFactory(concurrency=0)
+
+
+@breaks("point_excluded_not_current")
+def _():
+    factories.PointFactory(is_current=True, is_excluded=True)
+
+
+@breaks("eval_unique")
+def _():
+    twice(factories.EvalResultFactory, run=factories.RunFactory(), concurrency=None)
+
+
+@breaks("eval_strict_is_fraction")
+def _():
+    factories.EvalResultFactory(strict=96.97)
+
+
+@breaks("eval_flexible_is_fraction")
+def _():
+    factories.EvalResultFactory(flexible=-0.1)
+
+
+# Changelog, requests, corrections, generation
+
+
+@breaks("changelog_entry_unique")
+def _():
+    twice(factories.ChangelogEntryFactory, run=factories.RunFactory(), index=0)
+
+
+@breaks("changelog_link_state_known")
+def _():
+    factories.ChangelogEntryFactory(link_state="odd")
+
+
+@breaks("request_state_known")
+def _():
+    factories.IngestRequestFactory(state="lost")
+
+
+@breaks("correction_active_once")
+def _():
+    twice(factories.CorrectionFactory, run=factories.RunFactory())
+
+
+@breaks("correction_has_reason")
+def _():
+    factories.CorrectionFactory(reason="")
+
+
+@breaks("correction_has_author")
+def _():
+    factories.CorrectionFactory(author="")
+
+
+@breaks("correction_action_known")
+def _():
+    factories.CorrectionFactory(action="delete")
+
+
+@breaks("generation_is_one_row")
+def _():
+    factories.GenerationFactory(id=2)
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_database_refuses(name):
+    with (
+        pytest.raises(IntegrityError, match=f'constraint "{name}"'),
+        transaction.atomic(),
+    ):
+        BREAKS[name]()
+
+
+def test_every_named_constraint_is_broken_here():
+    named = {
+        constraint.name
+        for app in ("dashboard", "ingest")
+        for model in apps.get_app_config(app).get_models()
+        for constraint in model._meta.constraints
+    }
+    assert named == set(BREAKS)
+
+
+# What they allow
+
+
+def test_a_sweep_may_have_current_extensions():
+    base = factories.SweepFactory(official=True)
+    factories.SweepFactory(official=True, extends=base)
+    factories.SweepFactory(official=True, extends=base)
+
+
+def test_the_same_key_may_be_current_in_two_scenarios():
+    factories.SweepFactory(official=True, scenario="8k/1k")
+    factories.SweepFactory(official=True, scenario="1k/1k")
+
+
+def test_an_undone_correction_may_be_made_again():
+    run = factories.RunFactory()
+    factories.CorrectionFactory(run=run, undone_at=START)
+    factories.CorrectionFactory(run=run, undone_at=START)
+    factories.CorrectionFactory(run=run)
+
+
+def test_artifacts_of_one_name_and_other_bytes_stand_side_by_side():
+    run = factories.RunFactory()
+    for digest in ("a", "b"):
+        factories.ArtifactFactory(
+            run=run, github_artifact_id=None, sha256=digest, name="results_bmk"
+        )
+
+
+def test_zero_and_missing_measurements_are_two_things():
+    zero = factories.PointFactory(tput_per_gpu=0.0, concurrency=1)
+    missing = factories.PointFactory(tput_per_gpu=None, concurrency=2)
+    assert Point.objects.get(pk=zero.pk).tput_per_gpu == 0.0
+    assert Point.objects.get(pk=missing.pk).tput_per_gpu is None

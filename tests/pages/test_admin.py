@@ -1,0 +1,107 @@
+"""The staff pages: nothing derived can be edited, corrections need right and reason."""
+
+import pytest
+from django.contrib.auth.models import Group, Permission
+from django.urls import reverse
+from pytest_django.asserts import assertContains, assertNotContains
+
+from dashboard.models import Correction
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+LISTS = [
+    "repository",
+    "checkpoint",
+    "configkey",
+    "run",
+    "sweep",
+    "ingestrequest",
+    "correction",
+]
+DERIVED = ["configkey", "run", "sweep", "ingestrequest"]
+
+
+@pytest.fixture
+def staff(client, django_user_model):
+    """Return a staff member who may look at everything, logged in."""
+    user = django_user_model.objects.create_user("staff", is_staff=True)
+    user.user_permissions.set(
+        Permission.objects.filter(
+            content_type__app_label="dashboard", codename__startswith="view_"
+        )
+    )
+    client.force_login(user)
+    return user
+
+
+@pytest.fixture
+def rows():
+    sweep = factories.SweepFactory(official=True)
+    factories.IngestRequestFactory()
+    factories.CorrectionFactory(run=sweep.run)
+    return sweep
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_every_list_opens(admin_client, rows, name):
+    response = admin_client.get(reverse(f"admin:dashboard_{name}_changelist"))
+    assertContains(response, 'id="result_list"')
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derived_rows_cannot_be_added_or_changed(admin_client, rows, name):
+    assert admin_client.get(reverse(f"admin:dashboard_{name}_add")).status_code == 403
+    if name == "sweep":
+        path = reverse("admin:dashboard_sweep_change", args=[rows.pk])
+        assertNotContains(admin_client.get(path), 'name="_save"')
+        assert admin_client.post(path, {"state": "former"}).status_code == 403
+
+
+def test_a_correction_takes_its_author_from_the_login(admin_client, rows):
+    Correction.objects.all().delete()
+    response = admin_client.post(
+        reverse("admin:dashboard_correction_add"),
+        {"action": "hide", "run": rows.run_id, "reason": "bad node"},
+    )
+    assert response.status_code == 302
+    correction = Correction.objects.get()
+    assert (correction.author, correction.reason) == ("admin", "bad node")
+
+
+def test_a_correction_made_twice_is_stored_once(admin_client, rows):
+    fields = {"action": "hide", "run": rows.run_id, "reason": "bad node"}
+    for _ in range(2):
+        response = admin_client.post(reverse("admin:dashboard_correction_add"), fields)
+        assert response.status_code == 302
+    assert Correction.objects.count() == 1
+
+
+def test_staff_outside_the_group_may_look_but_not_correct(client, staff, rows):
+    path = reverse("admin:dashboard_correction_changelist")
+    assertNotContains(client.get(path), "Undo the selected")
+    assert client.get(reverse("admin:dashboard_correction_add")).status_code == 403
+    client.post(path, _asked("undo", Correction.objects.get(), "I say so"))
+    assert Correction.objects.get().undone_at is None
+
+
+def test_the_group_may_hold_a_sweep_with_a_reason(client, staff, rows):
+    staff.groups.add(Group.objects.get_or_create(name="triage")[0])
+    path = reverse("admin:dashboard_sweep_changelist")
+    refused = client.post(path, _asked("hold", rows, ""), follow=True)
+    assertContains(refused, "A correction needs a reason.")
+    client.post(path, _asked("hold", rows, "wrong image"))
+    hold = Correction.objects.get(action="hold")
+    assert (hold.config_key, hold.scenario) == (rows.config_key, "8k/1k")
+    assert (hold.author, hold.reason) == ("staff", "wrong image")
+
+
+def test_undo_is_an_action_with_a_reason(admin_client, rows):
+    path = reverse("admin:dashboard_correction_changelist")
+    admin_client.post(path, _asked("undo", Correction.objects.get(), "was fine"))
+    correction = Correction.objects.get()
+    assert (correction.undone_by, correction.undo_reason) == ("admin", "was fine")
+
+
+def _asked(action, row, reason):
+    return {"action": action, "_selected_action": [row.pk], "reason": reason}
