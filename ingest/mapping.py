@@ -172,6 +172,7 @@ def point_flags(row: PointRow, mapping: Mapping) -> list[FlagText]:
         prefill_gpus=row.prefill_gpus,
         decode_gpus=row.decode_gpus,
         role_denominators=fixed and identity.deployment.multinode,
+        power_valid=_flag(row.facts.get("power_valid")),
     )
     return [
         *row.warnings,
@@ -179,6 +180,10 @@ def point_flags(row: PointRow, mapping: Mapping) -> list[FlagText]:
         *_spec_flags(identity, mapping),
         *physical_flags(measurement),
     ]
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _mapping_flags(mapping: Mapping) -> list[FlagText]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db.models.functions import Now
 
-from dashboard.models import Run
+from dashboard.models import ConfigKey, Run
 from ingest.config_keys import Snapshot
 from ingest.mapping import (
     ExpandedEntry,
@@ -86,6 +86,7 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     store.store_points(points, store.store_sweeps(drafts), places)
     store.store_evals(evals, places)
     store.store_skips(skips, places, is_from_reading=False)
+    forget_orphan_keys()
     tally.merge(store.tally)
     _update_run(run, rows, choice, plan)
     after = set(run.sweeps.values_list("config_key_id", "scenario"))
@@ -127,8 +128,7 @@ def best_of_each_place(
             identity.fingerprint,
             places.attempt(point.row.ref),
         )
-        has_power = point.row.metrics.get("power_valid") == 1
-        rank = (has_power, order)
+        rank = (point.row.facts.get("power_valid") is True, order)
         known = best.get(place)
         if known is None:
             best[place] = (rank, point)
@@ -231,6 +231,13 @@ def _update_run(run: Run, rows: RunRows, choice: Choice, plan: Plan) -> None:
     if changed:
         Run.objects.filter(pk=run.pk).update(updated_at=Now(), **changed)
         run.refresh_from_db()
+
+
+def forget_orphan_keys() -> None:
+    """Delete keys that no config defines and that nothing is mapped to any more."""
+    ConfigKey.objects.filter(
+        definition__isnull=True, sweeps__isnull=True, evals__isnull=True
+    ).delete()
 
 
 def _source_of(run: Run, rows: RunRows) -> int | None:

@@ -119,7 +119,13 @@ def import_configs(
 
 
 def _expansion(name: str, text: str, runners: str | None) -> Expansion:
-    return expand_master(text, runners) if is_master(name) else Expansion()
+    return _expand(text, runners) if is_master(name) else Expansion()
+
+
+@lru_cache(maxsize=32)
+def _expand(text: str, runners: str | None) -> Expansion:
+    """Expand a master once per content: mapping needs it right after the import."""
+    return expand_master(text, runners)
 
 
 def _newest_runners(repository: Repository, at: datetime) -> str | None:
@@ -357,7 +363,7 @@ def _snapshot(masters: tuple[str, ...], runners: str) -> Snapshot:
 
 @lru_cache(maxsize=64)
 def _stored_expansion(digest: str, runners: str) -> Expansion:
-    return expand_master(_text(digest), None if runners == EMPTY else _text(runners))
+    return _expand(_text(digest), None if runners == EMPTY else _text(runners))
 
 
 @lru_cache(maxsize=256)

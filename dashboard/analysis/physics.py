@@ -31,6 +31,7 @@ class Measurement(NamedTuple):
     prefill_gpus: int | None
     decode_gpus: int | None
     role_denominators: bool
+    power_valid: bool | None = None
 
 
 def physical_flags(m: Measurement) -> list[FlagText]:
@@ -157,5 +158,5 @@ def _ordered(metrics: Mapping[str, float], name: str, sign: int) -> bool:
 
 
 def _power(m: Measurement) -> Iterator[FlagText]:
-    if m.metrics.get("power_valid") == 0:
+    if m.power_valid is False:
         yield "power_invalid", "power telemetry failed validation: no energy figures"

@@ -95,9 +95,8 @@ def _tree(path: Path, limits: Limits) -> dict[str, Entry]:
         entries = _zip_tree(path)
     else:
         raise BundleError(f"{path}: no such file or folder")
-    total = sum(entry.size for entry in entries)
-    if len(entries) > limits.members * 10 or total > limits.artifact * 4:
-        raise BundleError(f"{path}: {len(entries)} files, {total} bytes are too much")
+    if len(entries) > limits.bundle_files:
+        raise BundleError(f"{path}: {len(entries)} files are too many")
     tree: dict[str, Entry] = {}
     for entry in entries:
         tree[entry.name] = _twice(entry) if entry.name in tree else entry
@@ -337,14 +336,14 @@ def parse_time(value: object) -> datetime | None:
 def attempt_of(created_at: datetime | None, attempts: list[JsonObject]) -> int:
     """Return the attempt during which an artifact was made.
 
-    The newest attempt that had started by then; the first where it is older than
-    all, the newest where its time is not known.
+    The newest attempt that had started by then; the newest where its time is not
+    known. Where it is older than all attempts that are known it is of one before.
     """
     numbered = sorted((_attempt_number(a), _started(a)) for a in attempts)
     if created_at is None:
         return numbered[-1][0] if numbered else 1
     begun = [n for n, start in numbered if start is not None and start <= created_at]
-    return max(begun) if begun else (numbered[0][0] if numbered else 1)
+    return max(begun) if begun else max(numbered[0][0] - 1 if numbered else 1, 1)
 
 
 def _started(attempt: JsonObject) -> datetime | None:

@@ -125,8 +125,9 @@ class _Meter:
         self._allowed = allowed
         self._since = 0
 
-    def read(self, size: int = -1) -> bytes:
-        chunk = read_some(self._stream, size if size > 0 else 1 << 16)
+    def read(self, size: int) -> bytes:
+        # The parser reads nothing once, to see whether it is given bytes or text.
+        chunk = read_some(self._stream, size) if size else b""
         self._since += len(chunk)
         if self._since > self._allowed:
             raise BadJsonError(f"a record is longer than {self._allowed} bytes")
@@ -139,7 +140,8 @@ class _Meter:
 def stream_records(stream: BinaryIO, record_limit: int) -> Iterator[object]:
     """Yield the elements of a top-level array without holding the array.
 
-    ``record_limit`` is in bytes. Raises `BadJsonError`, possibly after some elements.
+    ``record_limit`` is in bytes. Raises `BadJsonError`, possibly after some elements;
+    those within the last 64 kB before a fault may be lost with it.
     """
     meter = _Meter(stream, record_limit)
     try:
@@ -147,7 +149,7 @@ def stream_records(stream: BinaryIO, record_limit: int) -> Iterator[object]:
             meter.restart()
             yield record
     except (ijson.JSONError, UnicodeDecodeError, OverflowError, MemberError) as error:
-        raise BadJsonError(str(error)) from error
+        raise BadJsonError(str(error).partition("\n")[0]) from error
 
 
 def starts_with_array(stream: BinaryIO) -> bool:

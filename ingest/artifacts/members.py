@@ -36,6 +36,7 @@ class Limits:
     ratio: int = 400
     memory: int = 128 << 20
     record: int = 16 << 20
+    bundle_files: int = 200_000
 
 
 class ArtifactError(Exception):

@@ -41,15 +41,15 @@ def read(model: type[Model], value: object) -> Model:
         if not isinstance(value, dict):
             kind = type(value).__name__
             raise WrongTypeError(f"the record is {kind}, not an object") from error
-    present = {k: v for k, v in value.items() if v is not None and v not in _blanks(v)}
+    present = {name: field for name, field in value.items() if not _is_absent(field)}
     try:
         return model.model_validate(present)
     except ValidationError as error:
         raise WrongTypeError(_line(error)) from error
 
 
-def _blanks(value: object) -> frozenset[str]:
-    return _BLANK if isinstance(value, str) else frozenset()
+def _is_absent(value: object) -> bool:
+    return value is None or (isinstance(value, str) and value.strip() in _BLANK)
 
 
 def _line(error: ValidationError) -> str:
