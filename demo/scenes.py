@@ -307,7 +307,7 @@ def atom_power() -> Run:
         name="atom-power",
         days=3,
         hour=14.8,
-        title="Bump the keys.ATOM image of MI355X to 2.4.0",
+        title="Bump the ATOM image of MI355X to 2.4.0",
         entries=(Entry((keys.ATOM,), ("Move to image 2.4.0.",)),),
         pull_request=87,
         edits=image("harborlight/atom:2.4.0", keys.ATOM),

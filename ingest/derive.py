@@ -150,7 +150,9 @@ def _mark(
         if only is not None and value is not only:
             continue
         wrong = [
-            p for p in points if getattr(p, name) is not value and (p.pk in chosen) is value
+            p
+            for p in points
+            if getattr(p, name) is not value and (p.pk in chosen) is value
         ]
         if wrong:
             Point.objects.filter(pk__in=[p.pk for p in wrong]).update(**{name: value})
@@ -185,11 +187,13 @@ class Standing:
 
     @property
     def is_incomplete(self) -> bool:
+        """Tell whether fewer points arrived than were planned."""
         planned = self.sweep.planned_count
         return planned is not None and self.sweep.received_count < planned
 
     @property
     def received_of_planned(self) -> str:
+        """Write how many points arrived, of how many."""
         return f"{self.sweep.received_count} of {self.sweep.planned_count} points"
 
 
@@ -295,6 +299,13 @@ def _hold_reason(
         return "held by a person"
     if Correction.Action.PUBLISH in standing.corrections or current is None:
         return ""
+    return _why_not_current(standing, current, extensions)
+
+
+def _why_not_current(
+    standing: Standing, current: Standing, extensions: list[Standing]
+) -> str:
+    """Compare a sweep with the one it would replace, or extend."""
     if standing.is_append_only:
         return _why_not_extending(standing.sweep, current.sweep)
     if standing.is_incomplete:

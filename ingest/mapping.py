@@ -22,6 +22,7 @@ class ExpandedEntry:
 
     @property
     def is_without_points(self) -> bool:
+        """Tell whether the entry asks for evals only."""
         return self.row.evals_only or self.row.all_evals
 
     def covers(self, scenario: str) -> bool:
@@ -41,6 +42,7 @@ class MappedPoint:
 
     @property
     def is_out(self) -> bool:
+        """Tell whether a flag keeps the point off the frontier."""
         return any(is_out(code) for code, _ in self.flags)
 
 

@@ -41,6 +41,7 @@ class Report:
 
     @property
     def is_partly(self) -> bool:
+        """Tell whether something of the run could not be used."""
         return bool(self.rejected)
 
     def counts(self) -> dict[str, object]:
@@ -116,7 +117,7 @@ def _replay(run: Run) -> Report:
         run.refresh_from_db()
         tally = Tally()
         reading = read_stored(run)
-        rebuilt = rebuild_run(run, reading, stored_places(run, reading), tally)
+        rebuilt = rebuild_run(run, reading, stored_places(reading), tally)
         settle_run(run, rebuilt.sweep_keys)
         report = _report(run, rebuilt, tally)
         report.rejected = reading.rejected_names()
@@ -189,5 +190,4 @@ def _bump_if(tally: Tally, imported: Imported | None = None) -> None:
 
 
 def _numbers(report: Report) -> dict[str, object]:
-    return {k: v for k, v in report.counts().items() if k not in ("notices",)}
-
+    return {k: v for k, v in report.counts().items() if k != "notices"}

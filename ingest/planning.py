@@ -25,6 +25,7 @@ class Plan:
 
     @property
     def total(self) -> int | None:
+        """How many points were planned; None where nobody can tell."""
         if self.sweeps is None:
             return None
         return sum(len(places) for places in self.sweeps.values())

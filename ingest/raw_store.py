@@ -34,7 +34,7 @@ def keep(stream: BinaryIO, sha256: str, size: int) -> bool:
     return True
 
 
-def open_raw(sha256: str) -> File:
+def open_raw(sha256: str) -> File[bytes]:
     """Open stored bytes; FileNotFoundError where they are not kept."""
     return _storage().open(raw_path(sha256))
 

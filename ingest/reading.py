@@ -7,6 +7,7 @@ expired since keeps its place.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import cast
 
 from dashboard.models import Artifact, RawRecord, Run
 from ingest.artifacts.bundles import ArtifactSource, Bundle
@@ -56,6 +57,7 @@ class ReadArtifact:
 
     @property
     def parts(self) -> NameParts:
+        """The parts of the artifact's name."""
         return self.meta.parts
 
     def reject(self, reason: str, detail: str) -> None:
@@ -105,7 +107,9 @@ def read_stored(run: Run) -> ReadRun:
 
 
 def _stored_run(bundle: Bundle) -> Run | None:
-    return Run.objects.filter(github_run_id=bundle.run["id"]).first()
+    # The run's facts were checked before anything was read.
+    run_id = cast("int", bundle.run["id"])
+    return Run.objects.filter(github_run_id=run_id).first()
 
 
 def _take(meta: ArtifactMeta, source: ArtifactSource, limits: Limits) -> ReadArtifact:
@@ -155,10 +159,11 @@ def _add_stored(artifacts: list[ReadArtifact], run: Run | None) -> None:
     """Let tables speak for artifacts that the bundle lacks or has no bytes of."""
     if run is None:
         return
-    by_id = {a.meta.github_id: i for i, a in enumerate(artifacts) if a.meta.github_id}
+    by_id = {a.meta.github_id: i for i, a in enumerate(artifacts)}
     bytes_here = {(a.meta.name, a.sha256) for a in artifacts if a.sha256}
     for stored in run.artifacts.order_by("uploaded_at", "pk"):
-        place = by_id.get(stored.github_artifact_id)
+        known = stored.github_artifact_id is not None
+        place = by_id.get(stored.github_artifact_id) if known else None
         if place is None:
             if (stored.name, stored.sha256) not in bytes_here:
                 artifacts.append(_from_table(stored, len(artifacts)))

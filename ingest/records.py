@@ -28,21 +28,18 @@ def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
     store.tally.add(RECORDS, tally_records)
     places = _places(reading, ids)
     fresh = [s for a in reading.artifacts if a.stored_id is None for s in a.skips]
-    store.store_skips(
-        fresh, places, is_from_reading=True, untouched=_kept_ids(reading)
-    )
+    store.store_skips(fresh, places, is_from_reading=True, untouched=_kept_ids(reading))
     tally.merge(store.tally)
     return places
 
 
-def stored_places(run: Run, reading: ReadRun) -> Places:
+def stored_places(reading: ReadRun) -> Places:
     """Return the ids of what :func:`ingest.reading.read_stored` read."""
-    ids = [artifact.stored_id for artifact in reading.artifacts]
-    assert run.pk is not None
-    return _places(reading, [pk for pk in ids if pk is not None])
+    return _places(reading, _kept_ids(reading))
 
 
 def _kept_ids(reading: ReadRun) -> list[int]:
+    """Return the ids of artifacts that only tables hold, by position."""
     return [a.stored_id for a in reading.artifacts if a.stored_id is not None]
 
 
@@ -96,7 +93,11 @@ def _values(run: Run, artifact: ReadArtifact) -> Values:
         artifact.meta.name,
         artifact.sha256,
         str(parts.kind).strip("_-") or "other",
-        {"runner": parts.runner, "recipe": parts.recipe, "experiment": parts.experiment},
+        {
+            "runner": parts.runner,
+            "recipe": parts.recipe,
+            "experiment": parts.experiment,
+        },
         artifact.meta.attempt,
         artifact.size,
         artifact.meta.created_at,
@@ -105,5 +106,3 @@ def _values(run: Run, artifact: ReadArtifact) -> Values:
         str(artifact.state),
         artifact.reason[:2000],
     )
-
-

@@ -13,6 +13,8 @@ from ingest.upserts import Values, upsert
 
 MAX_ID = 2**63 - 1
 MAX_TEXT = 10_000
+MAX_NAME = 200
+MAX_ATTEMPT = 10_000
 
 
 class IngestError(Exception):
@@ -130,7 +132,7 @@ def run_facts(bundle: Bundle) -> RunFacts:
     repository = _text(run.get("repository"), "full_name")
     if not repository:
         raise IngestError("run.json: repository.full_name is missing")
-    if repository.count("/") != 1 or len(repository) > 200:
+    if repository.count("/") != 1 or len(repository) > MAX_NAME:
         raise IngestError(f"run.json: {repository[:80]!r} is no owner/name")
     created_at = parse_time(run.get("created_at"))
     if created_at is None:
@@ -166,7 +168,7 @@ def _id(item: Mapping[str, object]) -> int | None:
 def _attempt(item: Mapping[str, object]) -> int:
     value = item.get("run_attempt", 1)
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return value if is_number and 0 < value < 10_000 else 1  # type: ignore[operator,return-value]
+    return value if is_number and 0 < value < MAX_ATTEMPT else 1  # type: ignore[operator,return-value]
 
 
 def _pr_number(run: Mapping[str, object]) -> int | None:

@@ -33,6 +33,7 @@ from ingest.normalize import (
 from ingest.upserts import Table, upsert
 
 RUNNERS = "runners.yaml"
+SHORT_COMMIT = 7  # digits; fewer prove nothing
 EMPTY = hashlib.sha256(b"").hexdigest()
 
 FILES = Table(ConfigFile, ("sha256", "text", "fingerprints"), ("sha256",))
@@ -136,9 +137,7 @@ def _newest_runners(repository: Repository, at: datetime) -> str | None:
     return chosen.file.text if chosen else None
 
 
-def _store_snapshot(
-    name: str, text: str, expansion: Expansion, commit: Commit
-) -> int:
+def _store_snapshot(name: str, text: str, expansion: Expansion, commit: Commit) -> int:
     digest = hashlib.sha256(text.encode()).hexdigest()
     prints = sorted({e.fingerprint for e in expansion.entries if e.fingerprint})
     file_id = upsert(FILES, [(digest, text, prints)]).ids[(digest,)]
@@ -158,7 +157,10 @@ def _store_definitions(expansion: Expansion, sha: str, at: datetime) -> None:
     keys = upsert(KEYS, [_key_values(d) for d in definitions.values()]).ids
     checkpoints = checkpoint_ids({d.model for d in definitions.values()})
     seen = {
-        (keys[(key,)], fingerprint(data.raw)): (checkpoints[data.model.casefold()], data)
+        (keys[(key,)], fingerprint(data.raw)): (
+            checkpoints[data.model.casefold()],
+            data,
+        )
         for key, data in definitions.items()
     }
     _see_definitions(seen, sha, at)
@@ -331,7 +333,7 @@ def _choose(
 
 
 def _is_abbreviated(short: str, sha: str) -> bool:
-    return 7 <= len(short) < len(sha) and sha.startswith(short)
+    return SHORT_COMMIT <= len(short) < len(sha) and sha.startswith(short)
 
 
 def _shared(prints: list[str], wanted: set[str]) -> int:

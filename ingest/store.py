@@ -316,6 +316,7 @@ class Tally:
 
     @property
     def is_unchanged(self) -> bool:
+        """Tell whether no row was written or removed."""
         return not (self.new or self.changed or self.removed)
 
 
@@ -355,9 +356,7 @@ class RunStore:
         """Store the run's rows of a table and delete those no longer among them."""
         stored = upsert(table, rows)
         kept = stored.ids.values()
-        removed = (
-            0 if keep_others else delete_others(table.model, kept, run=self.run)
-        )
+        removed = 0 if keep_others else delete_others(table.model, kept, run=self.run)
         self.tally.add(table, stored, removed)
         return stored
 

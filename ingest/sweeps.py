@@ -150,7 +150,11 @@ def _checkpoint_name(point: MappedPoint, choice: Choice) -> str | None:
     is_sure = is_sure or choice.method_for(entry.config_key) == "exact"
     if is_sure or not claimed or not _is_published_name(claimed):
         return entry.checkpoint
-    return claimed if claimed.casefold() != entry.checkpoint.casefold() else entry.checkpoint
+    return (
+        claimed
+        if claimed.casefold() != entry.checkpoint.casefold()
+        else entry.checkpoint
+    )
 
 
 def _is_published_name(name: str) -> bool:

@@ -43,9 +43,7 @@ def _ingest_requested(path: Path, request_id: int, progress: RequestProgress) ->
         finish(request_id, IngestRequest.State.FAILED, error=str(error))
         return
     partly = IngestRequest.State.PARTLY if report.is_partly else None
-    finish(
-        request_id, partly or IngestRequest.State.DONE, counts=report.counts()
-    )
+    finish(request_id, partly or IngestRequest.State.DONE, counts=report.counts())
 
 
 @shared_task(

@@ -27,6 +27,7 @@ class Table:
 
     @property
     def name(self) -> sql.Identifier:
+        """The table's name."""
         return sql.Identifier(self.model._meta.db_table)
 
     @property
@@ -37,6 +38,7 @@ class Table:
 
     @property
     def is_stamped(self) -> bool:
+        """Tell whether rows carry the time of their last change."""
         return any(field.name == "updated_at" for field in self.model._meta.fields)
 
 
@@ -50,6 +52,7 @@ class Stored:
 
     @property
     def same(self) -> int:
+        """How many rows were there already, and equal."""
         return len(self.ids) - self.new - self.changed
 
 
@@ -134,7 +137,7 @@ def _conflict_action(table: Table) -> sql.Composable:
     names = table.changing
     if not names:
         return sql.SQL("DO NOTHING")
-    changes = [
+    changes: list[sql.Composable] = [
         sql.SQL("{} = {}").format(sql.Identifier(n), sql.Identifier("excluded", n))
         for n in names
     ]
@@ -155,7 +158,7 @@ def _row(names: Sequence[str], prefix: str) -> sql.Composed:
 
 def _ids_statement(table: Table) -> sql.Composed:
     nullable = {f.column for f in table.model._meta.concrete_fields if f.null}
-    matches = [
+    matches: list[sql.Composable] = [
         sql.SQL("t.{0} {1} i.{0}").format(
             sql.Identifier(name),
             # Only where nulls can be: `=` lets the planner use the unique index.

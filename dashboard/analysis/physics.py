@@ -1,6 +1,7 @@
 """Physical checks of one measurement: what cannot be true is flagged, with numbers."""
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import NamedTuple
 
 from dashboard.vocabulary.deployments import Deployment
@@ -72,14 +73,13 @@ def _product(*factors: int | None) -> int | None:
 
 def _gpu_count(m: Measurement) -> Iterator[FlagText]:
     prefill, decode = topology_gpus(m.deployment)
-    pairs = (
-        [("", m.gpus, prefill)]
-        if not m.deployment.multinode
-        else [
+    pairs = [("", m.gpus, prefill)]
+    if m.deployment.multinode:
+        roles = (
             ("prefill ", m.prefill_gpus, prefill),
             ("decode ", m.decode_gpus, decode),
-        ]
-    )
+        )
+        pairs = list(roles)
     for role, counted, needed in pairs:
         if counted is not None and needed is not None and counted != needed:
             yield (
@@ -115,10 +115,8 @@ def _throughput_sum(m: Measurement) -> Iterator[FlagText]:
     total = values[0] * gpus[0]
     parts = values[1] * gpus[1] + values[2] * gpus[2]
     if abs(total - parts) > SUM_TOLERANCE * abs(total):
-        yield (
-            "throughput_sum",
-            f"total is {total:.4g} tok/s, input plus output {parts:.4g} tok/s",
-        )
+        text = f"total is {total:.4g} tok/s, input plus output {parts:.4g} tok/s"
+        yield "throughput_sum", text
 
 
 def _littles_law(m: Measurement) -> Iterator[FlagText]:
@@ -133,11 +131,9 @@ def _littles_law(m: Measurement) -> Iterator[FlagText]:
         return
     ratio = output * gpus * e2e / (m.osl * m.concurrency)
     if not LITTLE_RANGE[0] <= ratio <= LITTLE_RANGE[1]:
-        yield (
-            "littles_law",
-            f"Little's law ratio is {ratio:.2f}; expected ≈ {output / ratio:.1f} "
-            f"output tok/s/GPU for {gpus:.0f} GPUs",
-        )
+        expected = f"expected ≈ {output / ratio:.1f} output tok/s/GPU"
+        text = f"Little's law ratio is {ratio:.2f}; {expected} for {gpus:.0f} GPUs"
+        yield "littles_law", text
 
 
 def _percentile_order(m: Measurement) -> Iterator[FlagText]:
@@ -152,8 +148,7 @@ def _ordered(metrics: Mapping[str, float], name: str, sign: int) -> bool:
     values = [metrics.get(f"{percentile}_{name}") for percentile in PERCENTILES]
     known = [sign * value for value in values if value is not None]
     return all(
-        low <= high + ROUNDING * max(1.0, abs(high))
-        for low, high in zip(known, known[1:], strict=False)
+        low <= high + ROUNDING * max(1.0, abs(high)) for low, high in pairwise(known)
     )
 
 

@@ -15,11 +15,11 @@ class Generation(models.Model):
             )
         ]
 
+    def __str__(self) -> str:
+        return str(self.number)
+
     @classmethod
     def bump(cls) -> None:
         """Begin a new generation; takes effect when the transaction commits."""
         if not cls.objects.filter(pk=1).update(number=models.F("number") + 1):
             cls.objects.create(pk=1, number=1)
-
-    def __str__(self) -> str:
-        return str(self.number)

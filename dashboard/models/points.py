@@ -95,7 +95,8 @@ class Sweep(Stamped):
     mapping_method = models.CharField(max_length=20)
     mapping_candidates = models.JSONField(default=list)
     mapping_flags = models.JSONField(default=list)
-    state = models.CharField(
+    # Null, not empty: an unofficial sweep has no state at all.
+    state = models.CharField(  # noqa: DJ001
         max_length=10, choices=State.choices, null=True, blank=True
     )
     state_reason = models.TextField(blank=True, default="")

@@ -24,9 +24,7 @@ class IngestRequest(models.Model):
     target = models.TextField(help_text="path or run id as it was asked for")
     github_run_id = models.BigIntegerField(null=True, blank=True)
     requested_by = models.TextField(blank=True, default="")
-    state = models.CharField(
-        max_length=10, choices=State.choices, default=State.QUEUED
-    )
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     step = models.CharField(max_length=40, blank=True, default="")
     progress_done = models.PositiveIntegerField(default=0)
     progress_total = models.PositiveIntegerField(default=0)

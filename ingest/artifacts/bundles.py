@@ -1,6 +1,7 @@
 """A run with its artifacts, as a folder or a zip of it; the same shape for GitHub."""
 
 import tempfile
+import weakref
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,7 @@ from ingest.artifacts.members import (
 
 _CONFIG_FOLDERS = ("repo/configs/", "repo/.github/configs/")
 _SMALL_FILE = 64 << 20
+_CHUNK = 1 << 20
 
 JsonObject = dict[str, object]
 
@@ -300,21 +302,37 @@ def _loader(entries: list[Entry]) -> Callable[[Limits], Contents]:
 
 
 def _unpacked(entry: Entry, limits: Limits) -> Contents:
-    """List a zip that may itself stand in a zip: copied out, since it must seek."""
+    """List an artifact that is a zip, on disk or inside the zip of the bundle."""
     if entry.fault:
         raise ArtifactError(*entry.fault)
     if entry.size > limits.artifact:
         raise ArtifactError("artifact_too_large", f"{entry.size} bytes")
-    # The spool lives as long as the zip that reads from it.
-    spool: BinaryIO = tempfile.SpooledTemporaryFile(max_size=8 << 20)  # type: ignore[assignment] # noqa: SIM115
+    stream = _seekable(entry)
     try:
-        with entry.opener() as stream:
-            while chunk := read_some(stream, 1 << 20):
-                spool.write(chunk)
-    except (MemberError, OSError, zipfile.BadZipFile) as error:
+        archive = open_zip(stream)
+    except ArtifactError:
+        stream.close()
+        raise
+    # The stream is read from for as long as the zip's members are.
+    weakref.finalize(archive, stream.close)
+    return judge(zip_entries(archive), limits)
+
+
+def _seekable(entry: Entry) -> BinaryIO:
+    """Open a file in which one can go back: a zip's member is copied out."""
+    stream = entry.opener()
+    if not isinstance(stream, zipfile.ZipExtFile):
+        return stream
+    copy = tempfile.TemporaryFile()
+    try:
+        with stream:
+            while chunk := read_some(stream, _CHUNK):
+                copy.write(chunk)
+    except MemberError as error:
+        copy.close()
         raise ArtifactError("bad_zip", str(error)) from error
-    spool.seek(0)
-    return judge(zip_entries(open_zip(spool)), limits)
+    copy.seek(0)
+    return copy
 
 
 def _id(item: JsonObject) -> int | None:

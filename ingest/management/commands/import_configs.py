@@ -1,5 +1,6 @@
 """Command: import master configs as they stood at one commit."""
 
+import re
 from argparse import ArgumentParser
 from datetime import datetime
 from pathlib import Path
@@ -11,13 +12,17 @@ from django.utils.dateparse import parse_datetime
 
 from ingest.pipeline import import_config_files
 
+COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
 
 class Command(BaseCommand):
     help = "Import master configs (a folder or YAML files) of one commit."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", nargs="+", type=Path)
-        parser.add_argument("--sha", required=True, help="the commit, 7 to 64 hex digits")
+        parser.add_argument(
+            "--sha", required=True, help="the commit, 7 to 64 hex digits"
+        )
         parser.add_argument(
             "--at", required=True, help="its time, such as 2026-08-21T22:25:16Z"
         )
@@ -30,9 +35,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         sha, at = _sha(options["sha"]), _time(options["at"])
         files = _read(options["path"])
-        done = import_config_files(
-            files, repository=options["repo"], sha=sha, at=at
-        )
+        done = import_config_files(files, repository=options["repo"], sha=sha, at=at)
         for defect in done.defects:
             self.stderr.write(f"defect: {defect}")
         self.stdout.write(
@@ -46,7 +49,7 @@ class Command(BaseCommand):
 
 def _sha(text: str) -> str:
     sha = text.lower()
-    if not 7 <= len(sha) <= 64 or set(sha) - set("0123456789abcdef"):
+    if not COMMIT.fullmatch(sha):
         raise CommandError(f"--sha: not a commit: {text!r}")
     return sha
 
