@@ -323,7 +323,7 @@ def _seekable(entry: Entry) -> BinaryIO:
     stream = entry.opener()
     if not isinstance(stream, zipfile.ZipExtFile):
         return stream
-    copy = tempfile.TemporaryFile()
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 closed with the zip that reads it
     try:
         with stream:
             while chunk := read_some(stream, _CHUNK):

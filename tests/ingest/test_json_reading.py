@@ -1,0 +1,140 @@
+"""JSON bytes to values and to one canonical text."""
+
+import io
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.artifacts.json_reading import (
+    BadJsonError,
+    canonical,
+    parse,
+    starts_with_array,
+    stream_records,
+)
+
+
+def text_of(data: bytes) -> str:
+    parsed = parse(data)
+    return canonical(parsed.value, strict=parsed.strict)[0]
+
+
+def test_plain_json_takes_the_fast_parser() -> None:
+    parsed = parse(b'[{"a": 1.5, "b": "\\u0000"}]')
+
+    assert parsed.strict
+    assert parsed.value == [{"a": 1.5, "b": "\x00"}]
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b'{"b": NaN, "a": 1}', '{"a":1,"b":NaN}'),
+        (b"[Infinity, -Infinity]", "[Infinity,-Infinity]"),
+        (b"[12345678901234567890123]", "[12345678901234567890123]"),
+        (b"[-12345678901234567890123]", "[-12345678901234567890123]"),
+        (b'["\\ud800"]', '["\\ud800"]'),
+        (b'\xef\xbb\xbf{"a": 1}', '{"a":1}'),
+        (b'{"a": "\\u0000"}', '{"a":"\\u0000"}'),
+        (b"[9223372036854775807, 1788343219491912400]", None),
+        (b"[0.00001234567890123456]", "[0.00001234567890123456]"),
+        (b"[-0.0, 1e22]", None),
+    ],
+)
+def test_nothing_is_lost_on_the_way_to_text(data: bytes, text: str | None) -> None:
+    found = text_of(data)
+
+    assert (
+        parse(found.encode()).value == pytest.approx(parse(data).value, nan_ok=True)
+        or found == text
+    )
+    if text is not None and "." not in text:
+        assert found == text
+
+
+def test_long_fractions_stay_with_the_fast_parser() -> None:
+    assert parse(b"[0.001234567890123456789012345, 5]").strict
+    assert not parse(b"[0.5, 12345678901234567890123]").strict
+
+
+def test_equal_content_has_equal_text_however_it_was_parsed() -> None:
+    alone = parse(b'{"b": 1.0, "a": "\xc3\xa9", "c": [1e22, 5]}')
+    beside_nan = parse(b'[{"c": [1e22, 5], "a": "\\u00e9", "b": 1.0}, {"x": NaN}]')
+
+    first = beside_nan.value[0]
+
+    assert canonical(alone.value, strict=True) == canonical(first)
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"a":1', b"", b"[1,]", b"\xff\xfe", b"nope", b"[" * 5000 + b"]" * 5000]
+)
+def test_broken_json_is_one_line(data: bytes) -> None:
+    with pytest.raises(BadJsonError) as caught:
+        parse(data)
+
+    assert "\n" not in str(caught.value)
+
+
+def test_deep_nesting_is_refused() -> None:
+    value = parse(b"[" * 600 + b"]" * 600).value
+
+    with pytest.raises(BadJsonError, match="nested too deeply"):
+        canonical(value, strict=True)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+)
+def test_canonical_text_reads_back_as_the_same_text(value: object) -> None:
+    text, sha256 = canonical(value)
+
+    parsed = parse(text.encode())
+
+    assert canonical(parsed.value, strict=parsed.strict) == (text, sha256)
+    assert "\x00" not in text
+
+
+def test_records_are_streamed_one_by_one() -> None:
+    data = json.dumps([{"a": i, "b": 0.5} for i in range(1000)]).encode()
+
+    records = list(stream_records(io.BytesIO(data), 1 << 20))
+
+    assert len(records) == 1000
+    assert records[7] == {"a": 7, "b": 0.5}
+    assert canonical(records[7]) == canonical({"b": 0.5, "a": 7}, strict=True)
+
+
+def test_a_streamed_record_may_not_be_endless() -> None:
+    data = b'[{"a": "' + b"x" * 400_000 + b'"}]'
+
+    with pytest.raises(BadJsonError, match="longer than"):
+        list(stream_records(io.BytesIO(data), 100_000))
+
+
+def test_a_stream_cut_off_gives_its_records_and_then_fails() -> None:
+    data = json.dumps([{"a": "x" * 1000}] * 200).encode()[:-5]
+    stream = stream_records(io.BytesIO(data), 1 << 20)
+
+    found = [next(stream) for _ in range(100)]
+
+    assert found == [{"a": "x" * 1000}] * 100
+    with pytest.raises(BadJsonError, match="premature EOF"):
+        list(stream)
+
+
+def test_the_first_sign_tells_an_array() -> None:
+    assert starts_with_array(io.BytesIO(b" \n [1]"))
+    assert not starts_with_array(io.BytesIO(b'{"a": []}'))
+    assert not starts_with_array(io.BytesIO(b""))
+
+
+def test_infinite_values_keep_their_tokens() -> None:
+    assert canonical({"a": math.nan, "b": [math.inf]})[0] == '{"a":NaN,"b":[Infinity]}'
