@@ -1,12 +1,9 @@
 """Raw artifact bytes, kept for good under their sha256."""
 
-import hashlib
 from typing import BinaryIO
 
 from django.core.files import File
 from django.core.files.storage import Storage, storages
-
-CHUNK = 1 << 20
 
 
 def raw_path(sha256: str) -> str:
@@ -32,20 +29,6 @@ def keep(stream: BinaryIO, sha256: str, size: int) -> bool:
         storage.delete(path)
     storage.save(path, File(stream))
     return True
-
-
-def open_raw(sha256: str) -> File[bytes]:
-    """Open stored bytes; FileNotFoundError where they are not kept."""
-    return _storage().open(raw_path(sha256))
-
-
-def digest_of(stream: BinaryIO) -> tuple[str, int]:
-    """Return sha256 and size of a stream, read in pieces."""
-    digest, size = hashlib.sha256(), 0
-    while piece := stream.read(CHUNK):
-        digest.update(piece)
-        size += len(piece)
-    return digest.hexdigest(), size
 
 
 def _storage() -> Storage:
