@@ -8,9 +8,8 @@ from typing import Any
 
 from ingest.artifacts.json_reading import canonical
 from ingest.conversion import ArtifactMeta, Record, RunConversion
-from ingest.rows import Row
 
-RUN = {
+RUN: dict[str, Any] = {
     "id": 90001,
     "run_attempt": 1,
     "event": "push",
@@ -22,7 +21,7 @@ RUN = {
     "repository": {"full_name": "acme/bench"},
 }
 
-FIXED = {
+FIXED: dict[str, Any] = {
     "hw": "mi355x-amds",
     "framework": "sglang",
     "precision": "fp4",
@@ -51,7 +50,7 @@ FIXED = {
     "tput_per_gpu": 3156.8,
 }
 
-MULTINODE = {
+MULTINODE: dict[str, Any] = {
     "is_multinode": True,
     "disagg": True,
     "prefill_num_workers": 1,
@@ -66,7 +65,7 @@ MULTINODE = {
     "num_decode_gpu": 20,
 }
 
-EVAL = {
+EVAL: dict[str, Any] = {
     "model_prefix": "qwen3.5",
     "model": "org-a/Model-397B-FP4",
     "hw": "MI355X-AMDS",
@@ -90,7 +89,7 @@ EVAL = {
     "score_name": "em_strict",
 }
 
-META_ENV = {
+META_ENV: dict[str, Any] = {
     "is_multinode": False,
     "framework": "sglang",
     "precision": "fp4",
@@ -119,7 +118,9 @@ META_ENV = {
 }
 
 
-def results(strict: float | None = 0.9697, flexible: float | None = 0.9568, **more):
+def results(
+    strict: float | None = 0.9697, flexible: float | None = 0.9568, **more
+) -> dict[str, Any]:
     """Return a results file of gsm8k as the eval harness writes it."""
     scores: dict[str, object] = {"alias": "gsm8k"}
     if strict is not None:
@@ -189,7 +190,7 @@ def record(value: object, member: str = "agg.json", index: int = 0) -> Record:
     return Record(member, index, value, text, sha256)
 
 
-def rows_of(name: str, *values: object, member: str = "agg.json") -> list[Row]:
+def rows_of(name: str, *values: object, member: str = "agg.json") -> list[Any]:
     """Return the rows of an artifact with one member that holds these values."""
     records = [record(value, member, index) for index, value in enumerate(values)]
     return list(RunConversion().rows(ArtifactMeta(0, name), records))

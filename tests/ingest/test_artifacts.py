@@ -273,7 +273,9 @@ def test_folder_zip_and_zipped_bundle_hold_the_same(tmp_path: Path) -> None:
     folder = write_bundle(tmp_path / "folder", {"7-results_bmk": members})
     zipped = write_bundle(tmp_path / "zipped", {})
     write_zip(zipped / "artifacts" / "results_bmk.zip", members)
-    whole = {f"artifacts/results_bmk/{n}": v for n, v in members.items()}
+    whole: dict[str, object] = {
+        f"artifacts/results_bmk/{n}": v for n, v in members.items()
+    }
     flat = write_zip(tmp_path / "flat.zip", {"run.json": RUN} | whole)
     nested_zip = (zipped / "artifacts" / "results_bmk.zip").read_bytes()
     inside = {"r/run.json": RUN, "r/artifacts/results_bmk.zip": nested_zip}

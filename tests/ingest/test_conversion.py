@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from ingest.artifacts.bundles import open_bundle
 from ingest.artifacts.members import Limits
@@ -194,7 +195,7 @@ def test_an_older_aggregate_stands_in_for_a_broken_one(tmp_path: Path) -> None:
 
 
 def test_the_newest_changelog_counts_and_the_older_stands_in(tmp_path: Path) -> None:
-    def changelog(key: str) -> dict:
+    def changelog(key: str) -> dict[str, Any]:
         return {"entries": [{"config-keys": [key], "description": ["x"]}]}
 
     path = write_bundle(

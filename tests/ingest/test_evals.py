@@ -1,13 +1,15 @@
 """Eval records to rows: an artifact's own files, and the aggregate's rows."""
 
 import math
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from dashboard.vocabulary.deployments import deployment_label
 from ingest.conversion import ArtifactMeta, RunConversion
-from ingest.rows import EvalRow, Row, SkipRow
+from ingest.rows import EvalRow, SkipRow
 from tests.ingest.records import (
     EVAL,
     FIXED,
@@ -35,23 +37,23 @@ OFFLOADED = (
 FILE = "results_2026-08-21T10-00-00.100000.json"
 
 
-def artifact(files: dict[str, object], name: str = SINGLE) -> list[Row]:
+def artifact(files: Mapping[str, object], name: str = SINGLE) -> list[Any]:
     records = [record(value, member) for member, value in sorted(files.items())]
     return list(RunConversion().rows(ArtifactMeta(0, name), records))
 
 
-def aggregate_row(**changes) -> Row:
+def aggregate_row(**changes) -> Any:
     (row,) = rows_of("eval_results_all", EVAL | changes)
     return row
 
 
-def only_eval(rows: list[Row]) -> EvalRow:
+def only_eval(rows: list[Any]) -> EvalRow:
     (row,) = rows
     assert isinstance(row, EvalRow), row
     return row
 
 
-def only_skip(rows: list[Row]) -> SkipRow:
+def only_skip(rows: list[Any]) -> SkipRow:
     (row,) = rows
     assert isinstance(row, SkipRow), row
     return row
@@ -321,7 +323,9 @@ def test_one_result_in_aggregate_and_own_artifact_is_one_eval() -> None:
     ]
 
     first = list(conversion.rows(ArtifactMeta(0, SINGLE), own))
-    second = list(conversion.rows(ArtifactMeta(1, "eval_results_all"), listed))
+    second: list[Any] = list(
+        conversion.rows(ArtifactMeta(1, "eval_results_all"), listed)
+    )
 
     assert len(first) == 1
     assert [row.identity.concurrency for row in second] == [128]

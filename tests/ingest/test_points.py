@@ -1,6 +1,7 @@
 """Fixed-length throughput records to points."""
 
 import math
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,13 @@ NAME = (
 )
 
 
-def point(name: str = "results_bmk", **changes) -> PointRow:
+def point(name: str = "results_bmk", /, **changes) -> PointRow:
     (row,) = rows_of(name, without(FIXED | changes))
     assert isinstance(row, PointRow), row
     return row
 
 
-def refused(name: str = "results_bmk", **changes) -> SkipRow:
+def refused(name: str = "results_bmk", /, **changes) -> SkipRow:
     (row,) = rows_of(name, without(FIXED | changes))
     assert isinstance(row, SkipRow), row
     return row
@@ -30,7 +31,7 @@ class Absent:
     """Marks a field to leave out."""
 
 
-def without(row: dict) -> dict:
+def without(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not Absent}
 
 
