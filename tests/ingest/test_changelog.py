@@ -1,5 +1,7 @@
 """Changelog metadata, job statistics and reuse notes to rows."""
 
+from typing import Any
+
 import pytest
 
 from ingest.conversion.changelog import link_state
@@ -13,7 +15,7 @@ ENTRY = {
 }
 
 
-def entries(*values: object) -> list:
+def entries(*values: object) -> list[Any]:
     changelog = {"base_ref": "b1", "head_ref": "h1", "entries": list(values)}
     return rows_of("changelog-metadata", changelog)
 

@@ -64,6 +64,7 @@ def test_equal_content_has_equal_text_however_it_was_parsed() -> None:
     alone = parse(b'{"b": 1.0, "a": "\xc3\xa9", "c": [1e22, 5]}')
     beside_nan = parse(b'[{"c": [1e22, 5], "a": "\\u00e9", "b": 1.0}, {"x": NaN}]')
 
+    assert isinstance(beside_nan.value, list)
     first = beside_nan.value[0]
 
     assert canonical(alone.value, strict=True) == canonical(first)
