@@ -2,6 +2,8 @@
 # than Python 3.11 or newer, make, and a package index.
 
 PYTHON ?= python3
+# Without bytecode every process compiles pandas and Django again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run test lint install install-dev
 .DEFAULT_GOAL := help

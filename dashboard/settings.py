@@ -20,33 +20,35 @@ env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
 
+def _text(name: str, default: str = "") -> str:
+    """An empty value means the default: compose files cannot leave a name out."""
+    return str(env.str(name, default="") or default)
+
+
 def _required(name: str) -> str:
-    value = env.str(name, default="")
-    if not value:
-        raise ImproperlyConfigured(f"{name} must be set when serving in production.")
-    return str(value)
+    if value := _text(name):
+        return value
+    raise ImproperlyConfigured(f"{name} must be set when serving in production.")
 
 
 def _mode() -> str:
-    mode = env.str("FRONTIERBOARD_MODE", default="local")
+    mode = _text("FRONTIERBOARD_MODE", "local")
     if mode not in {"local", "production"}:
         raise ImproperlyConfigured(
             f"FRONTIERBOARD_MODE must be local or production, not {mode!r}."
         )
-    return str(mode)
+    return mode
 
 
 def _flag(name: str) -> bool:
-    value = env.str(name, default="0")
+    value = _text(name, "0")
     if value not in {"0", "1"}:
         raise ImproperlyConfigured(f"{name} must be 0 or 1, not {value!r}.")
-    return bool(value == "1")
+    return value == "1"
 
 
 def _repository() -> str:
-    value = str(
-        env.str("FRONTIERBOARD_REPOSITORY", default="SemiAnalysisAI/InferenceX")
-    )
+    value = _text("FRONTIERBOARD_REPOSITORY", "SemiAnalysisAI/InferenceX")
     if value.count("/") != 1 or not all(value.split("/")):
         raise ImproperlyConfigured(
             f"FRONTIERBOARD_REPOSITORY must read owner/name, not {value!r}."
@@ -58,15 +60,21 @@ def _secret_key() -> str:
     if PRODUCTION:
         return _required("SECRET_KEY")
     try:
-        return env.str("SECRET_KEY", default="") or kept_secret_key(DATA)
+        return _text("SECRET_KEY") or kept_secret_key(DATA)
     except OSError as error:
         raise ImproperlyConfigured(
             f"FRONTIERBOARD_DATA: no key can be kept in {DATA}: {error.strerror}."
         ) from error
 
 
+def _hosts() -> list[str]:
+    if PRODUCTION:
+        return _required("ALLOWED_HOSTS").split(",")
+    return _text("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
+
+
 def _database() -> dict[str, Any]:
-    url = _required("DATABASE_URL") if PRODUCTION else env.str("DATABASE_URL", "")
+    url = _required("DATABASE_URL") if PRODUCTION else _text("DATABASE_URL")
     parsed: dict[str, Any] = environ.Env.db_url_config(url or database_url(DATA))
     if parsed.get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres://.")
@@ -76,7 +84,7 @@ def _database() -> dict[str, Any]:
 
 
 def _redis_url() -> str:
-    url = _required("REDIS_URL") if PRODUCTION else env.str("REDIS_URL", "")
+    url = _required("REDIS_URL") if PRODUCTION else _text("REDIS_URL")
     url = url or redis_url(DATA)
     if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
         raise ImproperlyConfigured(
@@ -98,11 +106,7 @@ PRODUCTION = _mode() == "production"
 DEBUG = False
 DATA = data_folder()
 SECRET_KEY = _secret_key()
-ALLOWED_HOSTS = (
-    _required("ALLOWED_HOSTS").split(",")
-    if PRODUCTION
-    else env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
-)
+ALLOWED_HOSTS = _hosts()
 FRONTIERBOARD_REPOSITORY = _repository()
 
 INSTALLED_APPS = [

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+from launcher.env_file import load_env_file
 from launcher.paths import data_folder, database_url, redis_url
 from launcher.services import broker_for, postgres_for
 
@@ -24,6 +25,7 @@ def services_for(arguments: Sequence[str]) -> Iterator[None]:
     A running service of the data folder is used; otherwise one is started and stopped
     again at the end. Values that are already in the environment are left alone.
     """
+    load_env_file()
     data = data_folder()
     with ExitStack() as stack:
         if needs_database(arguments):

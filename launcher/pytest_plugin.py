@@ -5,6 +5,7 @@ A conftest.py would be too late: pytest-django reads the settings before it.
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -30,6 +31,9 @@ def pytest_load_initial_conftests(
     data = Path(tempfile.mkdtemp(prefix="frontierboard-tests-"))
     stack.callback(shutil.rmtree, data, ignore_errors=True)
     stack.callback(shutil.rmtree, socket_folder(data), ignore_errors=True)
+    # Without bytecode every process of a test compiles pandas and Django again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     os.environ["FRONTIERBOARD_DATA"] = str(data)
     os.environ["FRONTIERBOARD_KEY_PREFIX"] = f"frontierboard-tests-{os.getpid()}:"
     if not os.environ.get("DATABASE_URL"):

@@ -18,6 +18,7 @@ from launcher.configuration import (
     read_configuration,
 )
 from launcher.console import say
+from launcher.env_file import load_env_file
 from launcher.errors import LaunchError
 from launcher.paths import CHECKOUT
 from launcher.processes import Child
@@ -33,6 +34,7 @@ def run() -> int:
         signal.signal(number, _interrupt)
     try:
         with ExitStack() as stack:
+            load_env_file()
             _serve(stack)
     except LaunchError as error:
         say(f"frontierboard: {error}")

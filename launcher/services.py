@@ -50,21 +50,21 @@ def _shared(
 ) -> Iterator[Child | None]:
     """Yield the service's child when this process started it, else None.
 
-    1. Take the lock file alone: one process at a time looks and starts.
-    2. Start the service unless it runs.
-    3. Share the lock while the block runs.
-    4. Who started it stops it, when patient not before nobody else shares the lock.
+    1. One process at a time looks and starts: that is the lock `<name>-start`.
+    2. Everybody shares the lock `<name>-use` while the block runs.
+    3. Who started the service stops it; when patient, not before nobody else uses it.
     """
-    with lock_file(data, name) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        child = None if is_running(data) else start()
+    with lock_file(data, f"{name}-use") as use:
+        with lock_file(data, f"{name}-start") as looking:
+            fcntl.flock(looking, fcntl.LOCK_EX)
+            fcntl.flock(use, fcntl.LOCK_SH)
+            child = None if is_running(data) else start()
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH)
             yield child
         finally:
             if child:
                 if patient:
-                    fcntl.flock(lock, fcntl.LOCK_EX)
+                    fcntl.flock(use, fcntl.LOCK_EX)
                 child.stop()
 
 

@@ -1,6 +1,7 @@
 """Fixtures that all tests share."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,26 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"recorded data is absent: {folder} (set FRONTIERBOARD_SHARED)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the machine's Chromium, or a skip that says it is absent."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    pytest.skip("Chromium is absent: apt-get install chromium")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    """With FRONTIERBOARD_REQUIRE_BROWSER=1 a browser test that skips has failed."""
+    report = yield
+    required = os.environ.get("FRONTIERBOARD_REQUIRE_BROWSER") == "1"
+    if report.skipped and required and CHECKOUT / "tests/browser" in item.path.parents:
+        report.outcome = "failed"
+        report.longrepr = f"a browser test may not skip here: {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")

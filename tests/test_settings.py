@@ -9,6 +9,8 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 
+from launcher.secrets import kept_secret_key
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 
@@ -60,15 +62,12 @@ def test_odd_value_stops_with_one_sentence(name, value, sentence):
     assert sentence in done.stderr
 
 
-def test_local_mode_keeps_one_secret_key(tmp_path):
-    local = {"SECRET_KEY": "", "FRONTIERBOARD_DATA": str(tmp_path / "data")}
-
-    assert check(**local).returncode == 0
-    first = (tmp_path / "data" / "secret-key").read_text()
-    assert check(**local).returncode == 0
+def test_data_folder_keeps_one_secret_key_that_only_its_owner_reads(tmp_path):
+    first = kept_secret_key(tmp_path / "data")
 
     assert len(first) >= 50
-    assert (tmp_path / "data" / "secret-key").read_text() == first
+    assert kept_secret_key(tmp_path / "data") == first
+    assert (tmp_path / "data" / "secret-key").stat().st_mode & 0o077 == 0
 
 
 def test_data_folder_that_cannot_be_written_is_named(tmp_path):
