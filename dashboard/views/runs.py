@@ -32,7 +32,7 @@ class RunFilterForm(forms.Form):
 
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
-    form = RunFilterForm(request.GET)
+    form = RunFilterForm(request.GET, label_suffix="")
     if not form.is_valid():
         return render(request, "runs.html", {"form": form}, status=400)
     asked = form.cleaned_data

@@ -1,5 +1,7 @@
 """GET /api/v1/config-keys/<key>/frontier: which sweep, which points, which reasons."""
 
+# mypy: allow-untyped-calls
+
 import json
 from datetime import UTC, datetime
 

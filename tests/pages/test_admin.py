@@ -1,5 +1,7 @@
 """The staff pages: nothing derived can be edited, corrections need right and reason."""
 
+# mypy: allow-untyped-calls
+
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.urls import reverse

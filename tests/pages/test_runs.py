@@ -1,5 +1,7 @@
 """The run list and the page of one run."""
 
+# mypy: allow-untyped-calls
+
 import pytest
 from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNotContains
@@ -190,17 +192,17 @@ def test_run_shows_status_of_each_attempt(client):
 def test_missing_points_are_named(client):
     sweep = factories.SweepFactory(
         run__received_count=1,
-        run__planned_count=3,
+        run__planned_count=4,
         run__conclusion="cancelled",
         received_count=1,
-        planned=[["TP2", 64], ["TP2", 512], ["TP4", 4]],
-        planned_count=3,
+        planned=[["TP2", 64], ["TP2", 512], ["TP4", 4], ["TP4", 8]],
+        planned_count=4,
     )
     factories.PointFactory(sweep=sweep, concurrency=64)
     page = text_of(page_of(client, sweep.run))
-    assert "missing: TP2 c512, TP4 c4" in page
-    assert "cancelled, 2 missing" in page
-    assert "1 of 3 planned points were received" in page
+    assert "missing: TP2 c512; TP4 c4, c8" in page
+    assert "cancelled, 3 missing" in page
+    assert "1 of 4 planned points were received" in page
 
 
 def test_excluded_points_are_not_called_missing(client):
