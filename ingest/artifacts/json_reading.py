@@ -28,6 +28,10 @@ class BadJsonError(ValueError):
     """Bytes that are not JSON, or nested too deeply; the message says where."""
 
 
+class TooLargeError(BadJsonError):
+    """Bytes that would take more memory than they are allowed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """A value, and whether the fast parser took it (then it has no NaN in it)."""
@@ -130,7 +134,7 @@ class _Meter:
         chunk = read_some(self._stream, size) if size else b""
         self._since += len(chunk)
         if self._since > self._allowed:
-            raise BadJsonError(f"a record is longer than {self._allowed} bytes")
+            raise TooLargeError(f"a record is longer than {self._allowed} bytes")
         return chunk
 
     def restart(self) -> None:

@@ -34,7 +34,7 @@ class Limits:
     member: int = 2 << 30
     members: int = 20_000
     ratio: int = 400
-    memory: int = 128 << 20
+    memory: int = 64 << 20
     record: int = 16 << 20
     bundle_files: int = 200_000
 

@@ -14,6 +14,7 @@ First ingestion, raw bytes before any parsing::
             ...
         reading.skips      # SkipRows of reading: refused members, bad JSON
         reading.rejected   # (reason, detail) where nothing of it could be read
+    conversion.notices()   # lines about the run's records, such as unknown fields
 
 `Reading.records` is lazy and may be wrapped by a generator that stores each `Record`
 (member, index, value, canonical text, sha256) as it passes. `listed_metas` names the

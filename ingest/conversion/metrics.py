@@ -33,7 +33,12 @@ _MEANINGLESS = re.compile(r"std_.*intvty")
 @lru_cache(maxsize=4096)
 def is_metric(name: str) -> bool:
     """Tell whether a flat field is a metric that is kept."""
-    return bool(_METRIC.fullmatch(name)) and not _MEANINGLESS.fullmatch(name)
+    return bool(_METRIC.fullmatch(name)) and not is_meaningless(name)
+
+
+def is_meaningless(name: str) -> bool:
+    """Tell whether a field is the reciprocal of a deviation, which is dropped."""
+    return bool(_MEANINGLESS.fullmatch(name))
 
 
 @lru_cache(maxsize=256)

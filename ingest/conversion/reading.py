@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from ingest.artifacts.bundles import Bundle, attempt_of
 from ingest.artifacts.json_reading import (
     BadJsonError,
+    TooLargeError,
     canonical,
     parse,
     starts_with_array,
@@ -106,9 +107,14 @@ class Reading:
             # An empty array is a sound answer: nothing was measured.
             self._found = True
         except (BadJsonError, MemberError) as error:
-            reason = "bad_json" if isinstance(error, BadJsonError) else "bad_member"
             ref = RecordRef(self.meta.position, member.name, index)
-            self.skips.append(SkipRow(ref, reason, str(error)))
+            self.skips.append(SkipRow(ref, _reason(error), str(error)))
+
+
+def _reason(error: BadJsonError | MemberError) -> str:
+    if isinstance(error, TooLargeError):
+        return "member_too_large"
+    return "bad_json" if isinstance(error, BadJsonError) else "bad_member"
 
 
 def is_read(artifact: str, member: str) -> bool:
@@ -145,6 +151,6 @@ def _streamed(member: MemberSource, limits: Limits) -> Iterator[object]:
     with member.open() as stream:
         is_array = starts_with_array(stream)
     if not is_array:
-        raise BadJsonError(f"{member.size} bytes and not an array of records")
+        raise TooLargeError(f"{member.size} bytes and not an array of records")
     with member.open() as stream:
         yield from stream_records(stream, limits.record)

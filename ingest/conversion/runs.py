@@ -19,6 +19,7 @@ from ingest.conversion.points import point_row
 from ingest.conversion.reading import Reading, artifact_metas, reading_order
 from ingest.conversion.records import ArtifactMeta, Record
 from ingest.conversion.statistics import reuse_row, run_stat_rows
+from ingest.conversion.unknown_fields import UnknownFields
 from ingest.rows import EvalRow, PointRow, Row, SkipRow
 
 Rows = Iterator[Row]
@@ -39,6 +40,11 @@ class RunConversion:
         self._eval_files: set[tuple[str, str]] = set()
         self._eval_values: set[tuple[object, ...]] = set()
         self._attempts: dict[Kind, set[int]] = {}
+        self._unknown = UnknownFields()
+
+    def notices(self) -> list[str]:
+        """Return lines about the records so far that concern no single one."""
+        return self._unknown.notices()
 
     def rows(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
         """Yield the rows of an artifact's records, given by member and index."""
@@ -57,6 +63,7 @@ class RunConversion:
     def _points(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
         for record in records:
             self._seen.add(record.sha256)
+            self._unknown.note(record.value)
             yield point_row(meta, record)
 
     def _evals(self, meta: ArtifactMeta, records: list[Record]) -> Rows:
@@ -80,6 +87,7 @@ class RunConversion:
             self._attempts.setdefault(kind, set()).add(meta.attempt)
             if record.sha256 not in self._seen:
                 self._seen.add(record.sha256)
+                self._unknown.note(record.value)
                 yield from self._aggregate_row(kind, meta, record)
 
     def _aggregate_row(self, kind: Kind, meta: ArtifactMeta, record: Record) -> Rows:
@@ -153,6 +161,7 @@ class ReadResult:
     """Every artifact that holds records, in the order of conversion."""
 
     artifacts: list[ArtifactResult] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
 
     @property
     def rows(self) -> list[Row]:
@@ -190,4 +199,5 @@ def read_bundle(bundle: Bundle, limits: Limits) -> ReadResult:
         artifact.records = list(reading.records())
         artifact.rows = [*conversion.rows(meta, artifact.records), *reading.skips]
         artifact.rejected = reading.rejected
+    result.notices = conversion.notices()
     return result

@@ -260,8 +260,26 @@ def test_a_large_member_that_cannot_be_streamed_is_refused(tmp_path: Path) -> No
 
     result = read(path, Limits(memory=100))
 
-    assert rejected(result) == {"bmk_a": "bad_json"}
+    assert rejected(result) == {"bmk_a": "member_too_large"}
     assert "not an array of records" in result.skips[0].detail
+
+
+def test_a_record_too_long_to_stream_is_refused(tmp_path: Path) -> None:
+    rows = [FIXED | {"note": "x" * 200_000}]
+    path = write_bundle(tmp_path, {"results_bmk": {"agg_bmk.json": rows}})
+
+    result = read(path, Limits(memory=100, record=100_000))
+
+    assert rejected(result) == {"results_bmk": "member_too_large"}
+
+
+def test_unknown_fields_are_named_once(tmp_path: Path) -> None:
+    rows = [FIXED | {"conc": c, "warp_factor": 9, "std_intvty": 5} for c in (1, 2)]
+    path = write_bundle(tmp_path, {"results_bmk": {"agg_bmk.json": rows}})
+
+    (notice,) = read(path).notices
+
+    assert notice.endswith(": warp_factor")
 
 
 def test_refused_members_are_reported_and_the_rest_stands(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_golden_run_gives_its_points_evals_and_skips(golden, run: int) -> None:
     assert len(result.evals) == evals
     assert Counter(skip.reason for skip in result.skips) == skips
     assert [a for a in result.artifacts if a.rejected] == []
+    assert result.notices == []
 
 
 def test_evals_join_the_points_of_their_run(golden) -> None:
