@@ -118,6 +118,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "csp",
     "django_htmx",
+    "ninja",  # the page of the interface, with its own script and style
     "dashboard",
     "ingest",
 ]

@@ -40,7 +40,7 @@ api = NinjaAPI(
     version="1",
     description=DESCRIPTION,
     renderer=StrictJSON(),
-    docs_url=None,
+    docs_url="/docs",
     urls_namespace="api",
 )
 api.add_router("/runs", runs.router)

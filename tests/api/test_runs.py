@@ -230,6 +230,12 @@ def test_interface_describes_itself(client):
     assert "/api/v1/config-keys/{key}/frontier" in body["paths"]
 
 
+def test_interface_has_a_page_that_loads_nothing_from_elsewhere(client):
+    page = client.get("/api/v1/docs").content.decode()
+    assert "/static/ninja/swagger-ui-bundle" in page
+    assert "//cdn" not in page
+
+
 @pytest.mark.parametrize("size", [1, 12])
 def test_queries_do_not_grow_with_what_a_run_holds(
     client, django_assert_num_queries, size
