@@ -31,11 +31,11 @@ class PointCount(Schema):
 
 
 class EvalCount(Schema):
-    """``passed`` and ``failed`` are null as long as nothing judges scores."""
+    """A thin margin has passed; borderline and unmeasured are neither."""
 
     received: int
-    passed: int | None
-    failed: int | None
+    passed: int
+    failed: int
 
 
 class Mapping(Schema):
@@ -186,9 +186,9 @@ def _contents(report: RunReport) -> dict[str, Any]:
         "attempts": [Attempt.from_orm(a) for a in report.attempts],
         "points": {"received": report.received, "planned": report.planned},
         "evals": {
-            "received": len(report.current_evals),
-            "passed": None,
-            "failed": None,
+            "received": len(report.evals),
+            "passed": report.passed_evals,
+            "failed": report.failed_evals,
         },
         "sweeps": [_sweep(item) for item in report.sweeps],
         "skips": [_skips(group) for group in report.skips],

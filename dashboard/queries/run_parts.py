@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
+from dashboard.analysis.evals import Outcome, outcome
 from dashboard.models import (
     Artifact,
     Correction,
@@ -19,6 +20,7 @@ from dashboard.models import (
     Skip,
     Sweep,
 )
+from dashboard.vocabulary.floors import floor
 
 EXAMPLES = 5
 
@@ -74,6 +76,30 @@ class SkipGroup:
     reason: str
     count: int
     examples: list[Skip]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedEval:
+    """A score with the floor of its model and task, and what came of it."""
+
+    result: EvalResult
+    floor: float
+    outcome: Outcome
+
+
+def judged(result: EvalResult) -> JudgedEval:
+    """Hold a stored score against its floor."""
+    model = result.config_key.model
+    scores = {
+        "strict": result.strict,
+        "flexible": result.flexible,
+        "score": result.score,
+    }
+    return JudgedEval(
+        result=result,
+        floor=floor(model, result.task),
+        outcome=outcome(model, result.task, scores, result.n),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +185,18 @@ def _of_attempt(attempt: int | None, name: str = "attempt") -> dict[str, Any]:
     return {} if attempt is None else {name: attempt}
 
 
-def evals(run: Run, attempt: int | None) -> list[EvalResult]:
-    """Return the scores of a run by key, deployment, concurrency and task."""
+def evals(run: Run, attempt: int | None) -> list[JudgedEval]:
+    """Return the current scores of a run, or the scores of one attempt.
+
+    In order of key, deployment, concurrency and task.
+    """
     found = run.evals.filter(**_of_attempt(attempt))
-    return list(
-        found.select_related("config_key", "deployment").order_by(
-            "config_key__key", "deployment__label", "concurrency", "task", "attempt"
-        )
+    if attempt is None:
+        found = found.filter(is_current=True)
+    ordered = found.select_related("config_key", "deployment").order_by(
+        "config_key__key", "deployment__label", "concurrency", "task", "attempt"
     )
+    return [judged(result) for result in ordered]
 
 
 def jobs(run: Run, attempt: int | None) -> list[Job]:

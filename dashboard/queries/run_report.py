@@ -8,11 +8,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dashboard.analysis.evals import PASSED
 from dashboard.models import (
     Artifact,
     ChangelogEntry,
     Correction,
-    EvalResult,
     IngestRequest,
     Job,
     Run,
@@ -21,7 +21,13 @@ from dashboard.models import (
     Sweep,
 )
 from dashboard.queries import run_parts
-from dashboard.queries.run_parts import EXAMPLES, RunPoint, SkipGroup, SweepReport
+from dashboard.queries.run_parts import (
+    EXAMPLES,
+    JudgedEval,
+    RunPoint,
+    SkipGroup,
+    SweepReport,
+)
 from dashboard.queries.runs import publication
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
 from dashboard.vocabulary.scenarios import AGENTIC
@@ -60,7 +66,7 @@ class RunReport:
     source: Run | None
     sweeps: list[SweepReport]
     points: list[RunPoint]
-    evals: list[EvalResult]
+    evals: list[JudgedEval]
     jobs: list[Job]
     skips: list[SkipGroup]
     artifacts: list[Artifact]
@@ -161,14 +167,14 @@ class RunReport:
         return sum(group.count for group in self.skips)
 
     @property
-    def current_evals(self) -> list[EvalResult]:
-        """Return the newest score of each eval, or those of the attempt."""
-        return [e for e in self.evals if e.is_current or self.attempt is not None]
+    def passed_evals(self) -> int:
+        """Return how many scores reach their floor, a thin margin included."""
+        return sum(item.outcome in PASSED for item in self.evals)
 
     @property
-    def superseded_evals(self) -> list[EvalResult]:
-        """Return scores that a later one replaced."""
-        return [] if self.attempt else [e for e in self.evals if not e.is_current]
+    def failed_evals(self) -> int:
+        """Return how many scores are surely below their floor."""
+        return sum(item.outcome == "fail" for item in self.evals)
 
     @property
     def superseded_count(self) -> int:

@@ -28,6 +28,11 @@ BADGES = {
     "hidden": "badge-bad",
     "rejected": "badge-bad",
     "failed": "badge-bad",
+    "pass": "badge-ok",
+    "thin margin": "badge-warn",
+    "borderline": "badge-warn",
+    "too few questions": "badge-warn",
+    "fail": "badge-bad",
 }
 
 

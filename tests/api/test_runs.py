@@ -120,6 +120,16 @@ def test_merge_run_and_source_name_each_other(client):
     assert strict(get(client, source))["published_by"] == merge.github_run_id
 
 
+def test_evals_are_counted_by_outcome(client):
+    run = factories.RunFactory()
+    factories.EvalResultFactory(run=run, concurrency=1)
+    factories.EvalResultFactory(run=run, concurrency=2, strict=0.9447)
+    factories.EvalResultFactory(run=run, concurrency=4, strict=0.9350)
+    factories.EvalResultFactory(run=run, concurrency=8, strict=0.8)
+    body = strict(get(client, run))
+    assert body["evals"] == {"received": 4, "passed": 2, "failed": 1}
+
+
 def test_skips_are_counted_with_examples(client):
     run = factories.RunFactory()
     factories.SkipFactory.create_batch(7, run=run)

@@ -340,6 +340,19 @@ def test_evals_have_four_decimals_and_missing_is_no_zero(client):
     assertContains(page, ">1319<")
 
 
+def test_evals_are_held_against_their_floor(client):
+    run = factories.RunFactory()
+    factories.EvalResultFactory(run=run, concurrency=1)
+    factories.EvalResultFactory(run=run, concurrency=2, strict=0.9447)
+    factories.EvalResultFactory(run=run, concurrency=4, strict=0.8)
+    factories.EvalResultFactory(run=run, concurrency=8, strict=None)
+    factories.EvalResultFactory(run=run, concurrency=16, is_current=False)
+    page = text_of(page_of(client, run))
+    assert "2 passed, 1 failed" in page
+    for outcome in ("pass", "thin margin", "fail", "not measured"):
+        assert f">{outcome}</span>" in page
+
+
 def test_skips_are_grouped_with_a_few_examples(client):
     run = factories.RunFactory()
     factories.SkipFactory.create_batch(7, run=run)
