@@ -33,10 +33,18 @@ class Child:
 
     def stop(self) -> None:
         """Ask the process to stop, wait, and end its whole group when it does not."""
-        for number, seconds in self.ending.steps:
-            if self.process.poll() is not None:
-                break
-            self.process.send_signal(number)
+        self.ask_to_stop()
+        self.finish()
+
+    def ask_to_stop(self) -> None:
+        """Send the first signal of the ending; `finish` does the rest."""
+        self.process.send_signal(self.ending.steps[0][0])
+
+    def finish(self) -> None:
+        """Wait for a process that was asked to stop, insist, and end its group."""
+        for step, (number, seconds) in enumerate(self.ending.steps):
+            if step:
+                self.process.send_signal(number)
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(seconds)
         with suppress(ProcessLookupError):

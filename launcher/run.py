@@ -53,9 +53,9 @@ def _serve(stack: ExitStack) -> None:
 
     1. One launcher per data folder, on a port that is free.
     2. Postgres and the broker, unless addresses were given.
-    3. Static files and the database, side by side.
-    4. Web, worker, scheduler; the demo fills an empty database meanwhile.
-    5. The address, once a page answers; then watch.
+    3. Static files, web and the database, side by side as far as they can be.
+    4. The demo, into an empty database, and the address once a page answers.
+    5. The worker and the scheduler: the page does not wait for them. Then watch.
     """
     configuration = read_configuration()
     stack.enter_context(_sole_launcher(configuration.data))
@@ -63,16 +63,13 @@ def _serve(stack: ExitStack) -> None:
     frontend.install()
     services = _start_services(stack, configuration.data)
     env = commands.environment(configuration)
-    runs = _prepare(stack, configuration.data, env)
     children = stack.enter_context(_stopped_at_the_end())
-    children += [
-        commands.start_web(configuration, env),
-        commands.start_worker(configuration.data, env),
-        commands.start_beat(configuration.data, env),
-    ]
+    runs = _prepare(stack, children, configuration, env)
     demo = _start_demo(children, configuration, env, runs)
     _wait_for_page(configuration, [*services, *children], demo)
     _announce(configuration, runs, demo=demo)
+    children.append(commands.start_worker(configuration.data, env))
+    children.append(commands.start_beat(configuration.data, env))
     _watch([*services, *children], demo, configuration.data)
 
 
@@ -101,18 +98,31 @@ def _start_services(stack: ExitStack, data: Path) -> list[Child]:
     return [child for child in started if child is not None]
 
 
-def _prepare(stack: ExitStack, data: Path, env: Mapping[str, str]) -> int:
-    collecting = commands.start_collectstatic(data, env)
-    if collecting is not None:
-        stack.callback(collecting.stop)
+def _prepare(
+    stack: ExitStack,
+    children: list[Child],
+    configuration: Configuration,
+    env: Mapping[str, str],
+) -> int:
+    """Migrate while the files are collected or, when they are there, the web starts.
+
+    The web server reads the list of collected files once, so it cannot start before.
+    Returns the number of runs.
+    """
+    collecting = commands.start_collectstatic(configuration.data, env)
+    if collecting is None:
+        children.append(commands.start_web(configuration, env))
+        return commands.prepare_database(env)
+    stack.callback(collecting.stop)
     runs = commands.prepare_database(env)
     commands.finish_collectstatic(collecting)
+    children.append(commands.start_web(configuration, env))
     return runs
 
 
 @contextmanager
 def _stopped_at_the_end() -> Iterator[list[Child]]:
-    """Yield a list; its children are stopped in order, without being interrupted."""
+    """Yield a list; its children are stopped together, without being interrupted."""
     children: list[Child] = []
     try:
         yield children
@@ -120,7 +130,9 @@ def _stopped_at_the_end() -> Iterator[list[Child]]:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         for child in children:
-            child.stop()
+            child.ask_to_stop()
+        for child in children:
+            child.finish()
 
 
 def _start_demo(

@@ -48,7 +48,7 @@ class Launcher:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "launcher", "run"],
             cwd=CHECKOUT,
-            env={**environment, "FRONTIERBOARD_PORT": str(port)},
+            env={"FRONTIERBOARD_PORT": str(port), **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from launcher import broker, postgres
+from launcher.paths import key_prefix
 from tests.launcher.conftest import processes_of, wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -22,7 +23,7 @@ def test_start_stop_and_second_start_keep_the_data(launch, data, free_port):
     address = f"http://127.0.0.1:{free_port}/inference"
     assert address in line
     assert urllib.request.urlopen(address).status == 200
-    assert len(processes_of(data)) >= 5
+    wait_until(lambda: len(processes_of(data)) >= 8)  # worker and scheduler as well
     assert first.stop(signal.SIGINT) == 0
     assert processes_of(data) == set()
 
@@ -122,10 +123,10 @@ def test_broker_keeps_queued_jobs_over_a_restart(data):
 def test_jobs_of_a_killed_worker_become_visible_at_once(data):
     child = broker.start_broker(data)
     path = broker.broker_socket(data)
-    broker._ask(path, "ZADD", "frontierboard:unacked_index", "9999999999", "tag")
+    broker._ask(path, "ZADD", f"{key_prefix()}unacked_index", "9999999999", "tag")
 
     broker.release_held_jobs(data)
 
-    score = broker._ask(path, "ZSCORE", "frontierboard:unacked_index", "tag")
+    score = broker._ask(path, "ZSCORE", f"{key_prefix()}unacked_index", "tag")
     child.stop()
     assert score == "1"
