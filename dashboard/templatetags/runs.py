@@ -2,6 +2,7 @@
 
 from django import template
 
+from dashboard.models import ChangelogEntry
 from dashboard.templatetags.site import MISSING
 from dashboard.vocabulary import flags, links
 from dashboard.vocabulary.scenarios import scenario_label as label
@@ -70,6 +71,12 @@ def flag_title(code: str) -> str:
 def flag_is_out(code: str) -> bool:
     """Tell whether a flag keeps its point off the frontier."""
     return flags.is_out(code)
+
+
+@register.filter
+def means_other_keys(entry: ChangelogEntry) -> bool:
+    """Tell whether an entry means other keys than it spells out."""
+    return set(entry.expanded_keys) != set(entry.raw_keys)
 
 
 @register.filter

@@ -286,6 +286,16 @@ def test_placeholder_link_is_pr_unknown_and_no_link(client):
     assertNotContains(page, 'href="https://github.com/example/bench/pull/XXX"')
 
 
+def test_expanded_keys_are_shown_only_where_they_say_more(client):
+    run = factories.RunFactory()
+    factories.ChangelogEntryFactory(
+        run=run, raw_keys=["a", "b"], expanded_keys=["b", "a"]
+    )
+    assertNotContains(page_of(client, run), "meant:")
+    factories.ChangelogEntryFactory(run=run, raw_keys=["a-*"], expanded_keys=["a-1"])
+    assertContains(page_of(client, run), "meant: a-1")
+
+
 def test_good_link_is_a_link(client):
     entry = factories.ChangelogEntryFactory(pr_number=501)
     assertContains(page_of(client, entry.run), f'href="{entry.pr_link}"')
