@@ -4,9 +4,11 @@ Everything here is computed again from the tables, so the order in which runs ar
 never matters and a killed worker leaves nothing half decided.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -25,6 +27,8 @@ from dashboard.models import (
 ALLOWED_LOSS = 0.10
 
 SweepKey = tuple[int, str]
+
+_JOINED = {"config_key_id": "sweep__config_key_id", "scenario": "sweep__scenario"}
 
 
 def derive_publications(runs: Iterable[Run]) -> set[int]:
@@ -100,16 +104,14 @@ def settle_run(run: Run, sweep_keys: Iterable[SweepKey]) -> None:
 
 def count_points(run: Run) -> None:
     """Count what each sweep and the run received: places with a current point."""
-    total = 0
-    for sweep in run.sweeps.all():
-        points = Point.objects.filter(sweep=sweep, is_current=True)
-        places = points.order_by().values("deployment_id", "concurrency").distinct()
-        received = places.count()
-        total += received
-        if received != sweep.received_count:
-            Sweep.objects.filter(pk=sweep.pk).update(received_count=received)
-    if total != run.received_count:
-        Run.objects.filter(pk=run.pk).update(received_count=total)
+    points = Point.objects.filter(sweep__run=run, is_current=True).order_by()
+    places = points.values_list("sweep_id", "deployment_id", "concurrency").distinct()
+    received = Counter(sweep_id for sweep_id, _, _ in places)
+    for pk, count in run.sweeps.values_list("pk", "received_count"):
+        if count != received[pk]:
+            Sweep.objects.filter(pk=pk).update(received_count=received[pk])
+    if received.total() != run.received_count:
+        Run.objects.filter(pk=run.pk).update(received_count=received.total())
 
 
 def related_runs(run: Run) -> list[Run]:
@@ -120,52 +122,66 @@ def related_runs(run: Run) -> list[Run]:
     return list(Run.objects.filter(related).select_related("repository"))
 
 
+class StoredPoint(NamedTuple):
+    """What decides whether a stored point counts; measurements stay in the table."""
+
+    pk: int
+    sweep_id: int
+    config_key_id: int
+    scenario: str
+    deployment_id: int
+    concurrency: int
+    fingerprint: str
+    attempt: int
+    is_current: bool
+    is_excluded: bool
+
+    @property
+    def place(self) -> tuple[int, int, int, str]:
+        """Where the point stands, whatever the attempt."""
+        return (self.sweep_id, self.deployment_id, self.concurrency, self.fingerprint)
+
+
 def derive_current_points(run: Run) -> None:
-    """Mark, per place of a sweep, the newest attempt that nobody excluded."""
-    points = list(
-        Point.objects.filter(sweep__run=run).select_related("sweep").order_by("attempt")
-    )
+    """Mark, per place of a sweep, the newest attempt that nobody excluded.
+
+    Former points are unmarked first: a place has one current point at any time.
+    """
+    points = _stored_points(run)
     exclusions = list(
         Correction.objects.filter(
             run=run, action=Correction.Action.EXCLUDE, undone_at__isnull=True
         )
     )
     excluded = {p.pk for p in points if any(_covers(c, p) for c in exclusions)}
-    newest = {
-        (p.sweep_id, p.deployment_id, p.concurrency, p.fingerprint): p.pk
-        for p in points
-        if p.pk not in excluded
-    }
+    newest = {p.place: p.pk for p in points if p.pk not in excluded}
     current = set(newest.values())
-    _mark(points, "is_current", current, only=False)
-    _mark(points, "is_excluded", excluded)
-    _mark(points, "is_current", current)
+    was_current = {p.pk for p in points if p.is_current}
+    was_excluded = {p.pk for p in points if p.is_excluded}
+    _mark(was_current - current, is_current=False)
+    _mark(was_excluded - excluded, is_excluded=False)
+    _mark(excluded - was_excluded, is_excluded=True)
+    _mark(current - was_current, is_current=True)
 
 
-def _mark(
-    points: list[Point], name: str, chosen: set[int], *, only: bool | None = None
-) -> None:
-    """Set a boolean where it differs; ``only`` restricts to one direction."""
-    for value in (False, True):
-        if only is not None and value is not only:
-            continue
-        wrong = [
-            p
-            for p in points
-            if getattr(p, name) is not value and (p.pk in chosen) is value
-        ]
-        if wrong:
-            Point.objects.filter(pk__in=[p.pk for p in wrong]).update(**{name: value})
-            for point in wrong:
-                setattr(point, name, value)
+def _stored_points(run: Run) -> list[StoredPoint]:
+    """Return a run's points, oldest attempt first."""
+    rows = Point.objects.filter(sweep__run=run).order_by("attempt", "pk")
+    names = [_JOINED.get(name, name) for name in StoredPoint._fields]
+    return [StoredPoint(*row) for row in rows.values_list(*names)]
 
 
-def _covers(correction: Correction, point: Point) -> bool:
+def _mark(ids: set[int], **values: bool) -> None:
+    if ids:
+        Point.objects.filter(pk__in=ids).update(**values)
+
+
+def _covers(correction: Correction, point: StoredPoint) -> bool:
     """Tell whether a correction reaches a point: each named part must agree."""
     named = (
         (correction.attempt, point.attempt),
-        (correction.config_key_id, point.sweep.config_key_id),
-        (correction.scenario or None, point.sweep.scenario),
+        (correction.config_key_id, point.config_key_id),
+        (correction.scenario or None, point.scenario),
         (correction.deployment_id, point.deployment_id),
         (correction.concurrency, point.concurrency),
     )

@@ -451,12 +451,35 @@ class RunStore:
     ) -> None:
         """Store points; the natural keys must be distinct."""
         ids = store_deployments({p.row.identity.deployment for p in points})
-        rows = (_point_values(p, sweeps, ids, places) for p in points)
+        current = self._known_current(points, places)
+        rows = (
+            _point_values(p, sweeps, ids, places, is_current=index in current)
+            for index, p in enumerate(points)
+        )
         stored = upsert(POINTS, rows)
         kept = stored.ids.values()
         removed = delete_others(Point, kept, sweep__run=self.run)
         self.tally.add(POINTS, stored, removed)
         delete_others(Sweep, sweeps.values(), run=self.run)
+
+    def _known_current(self, points: Sequence[MappedPoint], places: Places) -> set[int]:
+        """Return indexes of points that may be stored as current at once.
+
+        Those of the newest attempts, where the run has no points yet: derivation
+        then need not write them a second time.
+        """
+        if Point.objects.filter(sweep__run=self.run).exists():
+            return set()
+        newest: dict[Values, tuple[int, int]] = {}
+        for index, point in enumerate(points):
+            who = point.row.identity
+            place = (
+                *(point.mapping.config_key, who.scenario, who.deployment),
+                *(who.concurrency, who.fingerprint),
+            )
+            found = (places.attempt(point.row.ref), index)
+            newest[place] = max(found, newest.get(place, found))
+        return {index for _, index in newest.values()}
 
     def store_evals(self, evals: Sequence[MappedEval], places: Places) -> None:
         """Store eval results; the newest attempt of an identity is the current one."""
@@ -520,6 +543,8 @@ def _point_values(
     sweeps: Mapping[tuple[str, str], int],
     ids: Mapping[deployments.Deployment, int],
     places: Places,
+    *,
+    is_current: bool,
 ) -> Values:
     row = point.row
     identity = row.identity
@@ -529,7 +554,7 @@ def _point_values(
         identity.concurrency,
         identity.fingerprint,
         places.attempt(row.ref),
-        False,
+        is_current,
         False,
         point.is_out,
         point.flags,
