@@ -67,7 +67,7 @@ _MODEL_OF_BASE_NAME = {
 _PRECISION_ALIASES = {"nvfp4": "fp4", "mxfp4": "fp4", "fp8block": "fp8"}
 _PRECISIONS = frozenset({"fp4", "fp8", "bf16", "int4"})
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-_LENGTHS_IN_NAME = re.compile(r"[_-](\d+)k(\d+)k(?=[_.-]|$)")
+_LENGTHS_IN_NAME = re.compile(r"[_-](\d{1,5})k(\d{1,5})k(?=[_.-]|$)")
 
 
 def canonical_model(prefix: str | None, model_path: str | None) -> str | None:

@@ -121,6 +121,26 @@ def _is_finite(value: object, depth: int) -> bool:
     return True
 
 
+def is_storable(text: str) -> bool:
+    """Tell whether a canonical text holds no escape of what tables cannot hold."""
+    return "\\u0000" not in text and "\\ud" not in text
+
+
+def storable(value: object) -> object:
+    """Return a value whose strings a table can hold.
+
+    NUL and lone surrogates, which PostgreSQL refuses, become U+FFFD.
+    """
+    if isinstance(value, str):
+        text = value.replace("\0", "\ufffd")
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [storable(inner) for inner in value]
+    return value
+
+
 class _Meter:
     """A stream that refuses to be read further than one record may be long."""
 

@@ -11,6 +11,8 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 _CHUNK = 1 << 20
+# The database indexes names; GitHub itself allows 260 characters.
+_MAX_NAME = 1_000
 _DEFLATE_FLOOR = 1 << 20
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -193,13 +195,24 @@ def judge(entries: list[Entry], limits: Limits) -> Contents:
 def name_fault(name: str) -> tuple[str, str] | None:
     """Return why a member's name cannot be taken, if so."""
     parts = PurePosixPath(name).parts
-    if not parts or "\0" in name or "\\" in name:
+    if not parts or "\\" in name or not _is_text(name):
         return ("bad_name", "the name is empty or holds characters of no file name")
+    if len(name) > _MAX_NAME:
+        return ("bad_name", f"the name has {len(name)} characters")
     if name.startswith("/") or ":" in parts[0]:
         return ("path_traversal", "the name is an absolute path")
     if ".." in parts:
         return ("path_traversal", "the name leaves its folder")
     return None
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a name is one that tables can hold."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in name
 
 
 def _fault(entry: Entry, copies: int, limits: Limits) -> tuple[str, str] | None:

@@ -98,10 +98,11 @@ class NameParts:
 Groups = dict[str, str | None]
 
 _RECIPE = re.compile(r"_recipe-([0-9a-f]{16})$")
-_RUNNER = re.compile(r"_([A-Za-z][A-Za-z0-9.-]*_[0-9]+)$")
-_ROLE = r"tp(\d+)(?:-pp(\d+))?(?:-dcp(\d+))?(?:-pcp(\d+))?-ep(\d+)"
-_CONCURRENCIES = r"_conc(?P<conc>\d+(?:x\d+)*)"
-_HEAD = r"^(?P<head>.*?)_(?P<precision>[^_]+)_(?P<framework>[^_]+)_"
+_RUNNER = re.compile(r"_([A-Za-z][A-Za-z0-9.-]{0,80}_[0-9]{1,9})$")
+_SIZE = r"(\d{1,5})"
+_ROLE = rf"tp{_SIZE}(?:-pp{_SIZE})?(?:-dcp{_SIZE})?(?:-pcp{_SIZE})?-ep{_SIZE}"
+_CONCURRENCIES = r"_conc(?P<conc>\d{1,9}(?:x\d{1,9})*)"
+_HEAD = r"^(?P<head>.*?)_(?P<precision>[^_]{1,20})_(?P<framework>[^_]{1,40})_"
 _TAIL = r"_disagg-(?P<disagg>true|false)_spec-(?P<spec>[A-Za-z0-9_]+)"
 
 # Cores from the newest to the oldest form; the experiment stands in front.
@@ -114,16 +115,16 @@ _SINGLE = re.compile(
     re.IGNORECASE,
 )
 _OLD_MULTINODE = re.compile(
-    r"^(?P<head>.*?)_(?P<precision>[^_]+)_ptp(?P<ptp>\d+)pep(?P<pep>\d+)"
-    r"_dtp(?P<dtp>\d+)dep(?P<dep>\d+)_(?P<framework>[^_]+)"
+    r"^(?P<head>.*?)_(?P<precision>[^_]{1,20})_ptp(?P<ptp>\d{1,5})pep(?P<pep>\d{1,5})"
+    r"_dtp(?P<dtp>\d{1,5})dep(?P<dep>\d{1,5})_(?P<framework>[^_]{1,40})"
     rf"_specdec-(?P<spec>[A-Za-z0-9_]+){_CONCURRENCIES}$"
 )
 _OLD_SINGLE = re.compile(
-    rf"{_HEAD}tp(?P<tp>\d+)(?:_ep(?P<ep>\d+)_dpa_(?P<dpa>[A-Za-z]+))?"
+    rf"{_HEAD}tp(?P<tp>\d{{1,5}})(?:_ep(?P<ep>\d{{1,5}})_dpa_(?P<dpa>[A-Za-z]+))?"
     rf"{_CONCURRENCIES}(?:_specdecode_(?P<spec>[A-Za-z0-9_]+?))?$"
 )
 _SIZES = re.compile(_ROLE + r"-dpa?(true|false)(?:-nw(\d+))?", re.IGNORECASE)
-_OFFLOAD = re.compile(r"_kv(none|dram(?:-[A-Za-z0-9.]+)*)(?=_|$)")
+_OFFLOAD = re.compile(r"_kv(none|dram(?:-[A-Za-z0-9.]{1,18}){0,2})(?=_|$)")
 
 
 def kind_of(name: str) -> Kind:

@@ -9,7 +9,7 @@ from ingest.schemas.fields import WrongTypeError, read
 from ingest.schemas.runs import Changelog, ChangelogEntry
 
 _LINK = re.compile(
-    r"https://github\.com/[\w.-]+/[\w.-]+/pull/(\d+)(?:/(?:changes|files|commits))?/?"
+    r"https://github\.com/[\w.-]+/[\w.-]+/pull/(\d{1,9})(?:/(?:changes|files|commits))?/?"
 )
 _PLACEHOLDER = re.compile(r"(?:https://github\.com/[\w.-]+/[\w.-]+/pull/)?X{3,}|TBD")
 _INLINE_LINK = re.compile(r"\bPR:\s*(https?://\S+)")

@@ -65,9 +65,9 @@ def _concurrency(row: Measured, names: NameParts) -> int:
 def _scenario(row: Measured, names: NameParts) -> tuple[str, int | None, int | None]:
     """Return scenario and lengths; 0 and 0 stand for replayed traces."""
     isl, osl = row.isl, row.osl
-    if not isl or not osl:
+    if isl is None or osl is None or isl <= 0 or osl <= 0:
         isl, osl = lengths_in_name(names.name) or (None, None)
-    if isl and osl:
+    if isl is not None and osl is not None:
         return scenario_text(isl, osl), isl, osl
     is_agentic = (row.isl == 0 and row.osl == 0) or names.offload != ""
     return (AGENTIC if is_agentic else UNKNOWN), None, None

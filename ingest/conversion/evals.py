@@ -24,8 +24,9 @@ from ingest.schemas.fields import Model, WrongTypeError, read
 META_ENV = "meta_env.json"
 
 # Of batched files, and of the parts that one concurrency may be split into.
-_BATCH = re.compile(r"_conc(\d+)(?:_\d+)?\.json$")
+_BATCH = re.compile(r"_conc(\d{1,9})(?:_\d+)?\.json$")
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})(\.\d{1,6})?")
+_LONGEST_VERSION = 40
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 EvalRows = Iterator[EvalRow | SkipRow]
@@ -147,7 +148,7 @@ def _task_row(
         flexible_se=scores.flexible_se,
         score=scores.score,
         n=samples.effective if samples else None,
-        lm_eval_version=results.lm_eval_version or "",
+        lm_eval_version=(results.lm_eval_version or "")[:_LONGEST_VERSION],
         measured_at=time_in(record.member) or _epoch(results.date),
         result_file=base_name(record.member),
         warnings=warnings,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from ingest.artifacts.bundles import Bundle
+from ingest.artifacts.json_reading import is_storable, storable
 from ingest.artifacts.members import ArtifactError, Limits
 from ingest.artifacts.names import READ_KINDS, Kind, kind_of
 from ingest.conversion.changelog import changelog_rows
@@ -49,6 +50,7 @@ class RunConversion:
     def rows(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
         """Yield the rows of an artifact's records, given by member and index."""
         kind = kind_of(meta.name)
+        records = map(self._storable, records)
         if kind in (Kind.POINT, Kind.POINT_AGENTIC):
             yield from self._points(meta, records)
         elif kind == Kind.EVAL:
@@ -59,6 +61,12 @@ class RunConversion:
             yield from self._aggregate(kind, meta, records)
         elif kind in READ_KINDS:
             yield from self._newest(kind, meta, list(records))
+
+    def _storable(self, record: Record) -> Record:
+        """Return a record with strings that tables can hold; its text stays."""
+        if is_storable(record.text):
+            return record
+        return replace(record, value=storable(record.value))
 
     def _points(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
         for record in records:

@@ -323,6 +323,19 @@ def test_replay_from_stored_text_gives_the_same_rows(tmp_path: Path) -> None:
     assert again == first.rows
 
 
+def test_characters_that_tables_refuse_are_replaced_in_rows(tmp_path: Path) -> None:
+    text = json.dumps(FIXED | {"image": "a\0b", "framework": "sg\ud800"})
+    path = write_bundle(tmp_path, {"bmk_a": {"agg.json": text}})
+
+    result = read(path)
+
+    (row,) = result.points
+    assert row.identity.image == "a\ufffdb"
+    assert row.identity.framework == "sg\ufffd"
+    assert "\\u0000" in result.artifacts[0].records[0].text
+    assert "\\ud800" in result.artifacts[0].records[0].text
+
+
 def test_order_of_artifacts_in_the_bundle_does_not_matter() -> None:
     metas = [
         ArtifactMeta(0, "results_bmk"),
