@@ -33,6 +33,8 @@ OFFICIAL_METRICS = {
     "y_outputTputPerGpu": "output_tput_per_gpu",
     "y_inputTputPerGpu": "input_tput_per_gpu",
 }
+# What the official dashboard's names begin with; those not known here are said.
+OFFICIAL_STARTS = ("g_", "i_", "e_", "unofficialrun")
 LISTS = frozenset({"precision", "key"})
 
 
@@ -96,6 +98,7 @@ class InferenceForm(forms.Form):
         """Read ``query``, with the official dashboard's names accepted."""
         asked = translated(query)
         super().__init__(asked)
+        self.ignored = ignored(query)
         self.offered = offered
         keys = {sweep.config_key for sweep in offered}
         others = [key for key in asked.getlist("key") if key not in keys]
@@ -143,6 +146,21 @@ class InferenceForm(forms.Form):
         )
 
 
+def ignored(query: QueryDict) -> list[str]:
+    """Return the parameters of the official dashboard that change nothing here."""
+    return [
+        f"{name}={value}"
+        for name, value in query.items()
+        if name.lower().startswith(OFFICIAL_STARTS) and not _is_understood(name, value)
+    ]
+
+
+def _is_understood(name: str, value: object) -> bool:
+    if name == "i_metric":
+        return value in OFFICIAL_METRICS
+    return name in OFFICIAL_NAMES
+
+
 def filter_options(
     chosen: Selection, offered: Sequence[SweepFacts]
 ) -> dict[str, list[Option]]:
@@ -170,7 +188,7 @@ def axis_options(chosen: str) -> list[tuple[str, list[Option]]]:
     families: dict[str, list[Option]] = {}
     for name in AXES:
         metric = METRICS[name]
-        option = Option(name, metric.title, name == chosen)
+        option = Option(name, metric.label, name == chosen)
         families.setdefault(metric.family, []).append(option)
     return list(families.items())
 
@@ -183,11 +201,9 @@ def translated(query: QueryDict) -> QueryDict:
     asked = QueryDict(mutable=True)
     for name, given in query.lists():
         target = OFFICIAL_NAMES.get(name, name)
-        if target != name and target in query:
-            continue
-        asked.setlist(
-            target, [_translated(target, value) for value in _split(target, given)]
-        )
+        if target == name or target not in query:
+            values = _split(target, given)
+            asked.setlist(target, [v for v in map(_translation(name), values) if v])
     return asked
 
 
@@ -198,10 +214,10 @@ def _split(name: str, given: Iterable[Any]) -> list[str]:
     return [text.strip() for text in texts if text.strip()]
 
 
-def _translated(name: str, value: str) -> str:
-    if name == "model":
-        return model_group(value)
-    return OFFICIAL_METRICS.get(value, value) if name == "y" else value
+def _translation(name: str) -> Callable[[str], str]:
+    if name == "i_metric":
+        return lambda value: OFFICIAL_METRICS.get(value, "")
+    return model_group if name in {"model", "g_model"} else str
 
 
 def _fullest(sweeps: Iterable[SweepFacts], of: Callable[[SweepFacts], str]) -> str:

@@ -1,5 +1,7 @@
 """The Pareto frontier of points over two metrics; knows no table and no picture."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -9,6 +11,7 @@ from dashboard.vocabulary.metrics import METRICS
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+Positions = npt.NDArray[np.intp]
 
 
 def frontier(points: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
@@ -45,12 +48,25 @@ def standings(points: pd.DataFrame, by: str, x: str, y: str) -> pd.Series:
     ``frontier`` or ``dominated``. Rows that are out dominate nothing.
     """
     require_columns(points, (by, x, y, "is_out"))
-    standing = pd.Series("dominated", index=points.index, dtype="object")
-    standing[~_enters(_floats(points[x]), _floats(points[y]))] = "unplaced"
-    standing[points["is_out"].to_numpy(dtype=np.bool_)] = "out"
-    for _, group in points[standing == "dominated"].groupby(by, sort=False):
-        standing[group.index[on_frontier(group, x, y)]] = "frontier"
-    return standing
+    xs, ys = _floats(points[x]), _floats(points[y])
+    is_out = points["is_out"].to_numpy(dtype=np.bool_)
+    enters = _enters(xs, ys)
+    standing = np.where(enters, "dominated", "unplaced").astype(object)
+    standing[is_out] = "out"
+    xs, ys = _goodness(x, xs), _goodness(y, ys)
+    for positions in _groups(points[by], enters & ~is_out):
+        standing[positions[_undominated(xs[positions], ys[positions])]] = "frontier"
+    return pd.Series(standing, index=points.index, dtype="object")
+
+
+def _groups(column: pd.Series, chosen: Mask) -> Iterator[Positions]:
+    """Yield the positions of the chosen rows, once for each value of ``column``."""
+    codes, _ = pd.factorize(column)
+    positions = np.flatnonzero(chosen)
+    ordered = positions[np.argsort(codes[positions], kind="stable")]
+    starts = np.flatnonzero(np.diff(codes[ordered])) + 1
+    if ordered.size:
+        yield from np.split(ordered, starts)
 
 
 def _floats(column: pd.Series) -> Floats:

@@ -8,6 +8,8 @@ import pandas as pd
 
 from dashboard.analysis.curves import Curve
 from dashboard.charts import theme
+from dashboard.vocabulary.frameworks import framework_label
+from dashboard.vocabulary.hardware import hardware_label
 from dashboard.vocabulary.metrics import METRICS, Metric
 
 Figure = dict[str, Any]
@@ -25,9 +27,10 @@ _HOVERED = (
     "flags",
 )
 
+# No bold: plotly makes it with style attributes, which the pages' policy forbids.
 _HOVER = (
-    "<b>{key}</b><br>{checkpoint}<br>%{{customdata[1]}}, concurrency %{{customdata[2]}}"
-    "<br>{x}: <b>%{{x:,.7~r}}</b><br>{y}: <b>%{{y:,.7~r}}</b>"
+    "{key}<br>{checkpoint}<br>%{{customdata[1]}}, concurrency %{{customdata[2]}}"
+    "<br>{x}: %{{x:,.7~r}}<br>{y}: %{{y:,.7~r}}"
     "<br>run %{{customdata[3]}}, %{{customdata[4]}}<br>%{{customdata[5]}}"
     "%{{customdata[6]}}<extra></extra>"
 )
@@ -39,14 +42,15 @@ def frontier_figure(
     """Return the figure of ``curves``, or the sentence that says why there is none.
 
     ``points`` has the columns of the points frame and ``standing``. Every trace's
-    ``meta`` names its key, its role and its colour on light and on dark ground; the
+    ``meta`` names its key, a short label, its role and its colour on light and on dark
+    ground; the
     first item of ``customdata`` is the point's id.
     """
     placed = points[points["standing"].ne("unplaced") & _has_both(points, x, y)]
     if placed.empty:
         return (
             f"None of the {len(points)} points of these sweeps has both "
-            f"{METRICS[x].label.lower()} and {METRICS[y].label.lower()}."
+            f"{METRICS[x].phrase} and {METRICS[y].phrase}."
         )
     if len(placed) > MOST_POINTS:
         placed = placed[placed["standing"].ne("dominated")]
@@ -100,6 +104,7 @@ def _trace(
         "marker": _marker(looks, role),
         "meta": {
             "key": curve.config_key,
+            "label": _label(curve),
             "role": role,
             "light": looks.colour.light,
             "dark": looks.colour.dark,
@@ -109,6 +114,13 @@ def _trace(
         line = {"color": looks.colour.light, "dash": looks.dash}
         trace["line"] = {**line, "width": theme.LINE_PX}
     return trace
+
+
+def _label(curve: Curve) -> str:
+    sweep = curve.sweep
+    parts = [hardware_label(sweep.hardware), framework_label(sweep.framework)]
+    methods = [method for method in sweep.spec_methods if method != "none"]
+    return escape(" ".join(filter(None, [*parts, sweep.precision, *methods])))
 
 
 def _marker(looks: theme.Look, role: str) -> Figure:
@@ -156,7 +168,11 @@ def _layout(x: Metric, y: Metric) -> Figure:
         "yaxis": _axis(y),
         "showlegend": False,
         "hovermode": "closest",
-        "hoverlabel": {"align": "left", "font": {"size": 12}, "namelength": -1},
+        "hoverlabel": {
+            "align": "left",
+            "font": {"family": theme.FONT, "size": 12},
+            "namelength": -1,
+        },
         "font": {"family": theme.FONT, "size": 12, "color": theme.INK},
         "margin": {"l": 72, "r": 16, "t": 12, "b": 56},
         "paper_bgcolor": "rgba(0,0,0,0)",

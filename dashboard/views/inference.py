@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import condition, require_safe
 
 from dashboard.analysis.curves import Curve, SweepFacts, curves
 from dashboard.analysis.pareto import standings
+from dashboard.caching import data_etag
 from dashboard.charts.frontier import curve_look, frontier_figure
 from dashboard.forms import InferenceForm, Selection, axis_options, filter_options
 from dashboard.queries import inference as queries
@@ -45,6 +46,7 @@ def inference(request: HttpRequest) -> HttpResponse:
         "options": filter_options(chosen, form.offered),
         "axes": {"x": axis_options(chosen.x), "y": axis_options(chosen.y)},
         "query": request.GET.urlencode(),
+        "ignored": form.ignored,
     }
     shown = _shown(form)
     context |= _drawing(shown, chosen) if shown.curves else _nothing(form)
@@ -52,6 +54,7 @@ def inference(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@condition(etag_func=data_etag)
 def inference_csv(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if not form.is_valid():
@@ -85,7 +88,8 @@ def _legend_order(curve: Curve) -> tuple[tuple[int, str], str]:
 def _drawing(shown: Shown, chosen: Selection) -> dict[str, Any]:
     figure = frontier_figure(shown.points, shown.curves, chosen.x, chosen.y)
     is_drawn = not isinstance(figure, str)
-    metrics = table_metrics(chosen.x, chosen.y)
+    has_disaggregated = bool(shown.points["disagg"].any())
+    metrics = table_metrics(chosen.x, chosen.y, has_disaggregated=has_disaggregated)
     return {
         "figure": figure if is_drawn else None,
         "reason": None if is_drawn else figure,
@@ -95,7 +99,7 @@ def _drawing(shown: Shown, chosen: Selection) -> dict[str, Any]:
         "standings": shown.points["standing"].value_counts().to_dict(),
         "partial": [c.sweep for c in shown.curves if not c.sweep.is_complete],
         "held": queries.held_sweeps(shown.curves),
-        "has_disaggregated": bool(shown.points["disagg"].any()),
+        "has_disaggregated": has_disaggregated,
     }
 
 

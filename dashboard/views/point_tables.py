@@ -9,7 +9,7 @@ import pandas as pd
 from django.http import HttpResponse
 
 from dashboard.analysis.curves import Curve
-from dashboard.vocabulary.metrics import METRICS, Metric
+from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
 
 SHOWN = (
     "tput_per_gpu",
@@ -48,9 +48,13 @@ class PointRow(NamedTuple):
     cells: list[float | None]
 
 
-def table_metrics(x: str, y: str) -> list[Metric]:
-    """Return the metrics shown as columns: those of the axes first."""
-    return [METRICS[name] for name in dict.fromkeys((x, y, *SHOWN))]
+def table_metrics(x: str, y: str, *, has_disaggregated: bool) -> list[Metric]:
+    """Return the metrics shown as columns: those of the axes first.
+
+    Output over all GPUs differs from the stored output only on disaggregated points.
+    """
+    shown = [name for name in SHOWN if has_disaggregated or name not in DERIVED]
+    return [METRICS[name] for name in dict.fromkeys((x, y, *shown))]
 
 
 def in_table_order(

@@ -31,6 +31,11 @@ class Metric(NamedTuple):
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     @property
+    def phrase(self) -> str:
+        """Return the label as it stands inside a sentence."""
+        return self.label[:1].lower() + self.label[1:]
+
+    @property
     def family(self) -> str:
         """Return the group that the metric is offered in."""
         return _FAMILIES.get(self.unit, "Other")

@@ -11,6 +11,7 @@
   );
   const hidden = new Set();
   const DIMMED = 0.15;
+  let singled = null; // the key that the legend is pointed at
 
   // Colours
 
@@ -36,7 +37,11 @@
     return {
       ...layout,
       font: { ...layout.font, color: ink },
-      hoverlabel: { ...layout.hoverlabel, bgcolor: ground, font: { size: 12, color: ink } },
+      hoverlabel: {
+        ...layout.hoverlabel,
+        bgcolor: ground,
+        font: { ...layout.hoverlabel.font, color: ink },
+      },
       xaxis: { ...layout.xaxis, ...axis },
       yaxis: { ...layout.yaxis, ...axis },
     };
@@ -48,21 +53,138 @@
     copy.hoverlabel = { bordercolor: color };
     if (trace.line) copy.line = { ...trace.line, color };
     copy.visible = !hidden.has(trace.meta.key);
+    copy.opacity = singled === null || singled === trace.meta.key ? 1 : DIMMED;
     return copy;
   };
 
-  const draw = () =>
-    Plotly.react(plot, figure.data.map(painted), themed(figure.layout), {
+  // Labels at the ends of lines, where they hide nothing
+
+  const LABEL = { size: 11, gap: 9 };
+  const ROOM = 640;
+  const pen = document.createElement("canvas").getContext("2d");
+
+  const pixels = (trace) => {
+    const { xaxis, yaxis } = plot._fullLayout;
+    return trace.x.map((x, i) => [xaxis.d2p(x), yaxis.d2p(trace.y[i])]);
+  };
+
+  // Where ink is, as [x, y, key]: every marker, and lines every few pixels.
+  const inked = (traces) => {
+    const taken = [];
+    for (const trace of traces) {
+      const { key } = trace.meta;
+      const places = pixels(trace);
+      for (const [x, y] of places) taken.push([x, y, key]);
+      if (trace.mode === "markers") continue;
+      places.slice(1).forEach(([x, y], i) => {
+        const [fromX, fromY] = places[i];
+        const steps = Math.ceil(Math.hypot(x - fromX, y - fromY) / 5);
+        for (let k = 1; k < steps; k += 1) {
+          const part = k / steps;
+          taken.push([fromX + (x - fromX) * part, fromY + (y - fromY) * part, key]);
+        }
+      });
+    }
+    return taken;
+  };
+
+  const boxes = (trace, width) => {
+    const places = pixels(trace);
+    const [endX, endY] = places.at(-1);
+    const [startX, startY] = places[0];
+    const beside = (x, y) => ({ left: x, right: x + width, top: y - 7, bottom: y + 7 });
+    return [
+      beside(endX + LABEL.gap, endY),
+      beside(endX + LABEL.gap, endY - 12),
+      beside(startX + LABEL.gap, startY - 4),
+      beside(startX - LABEL.gap - width, startY),
+      beside(startX - width / 2, startY - 17),
+      beside(endX - LABEL.gap - width, endY + 3),
+    ];
+  };
+
+  // Other curves keep a wider distance, so that a label never seems to be theirs.
+  const isFree = (box, key, taken, placed) => {
+    const { _length: width } = plot._fullLayout.xaxis;
+    const { _length: height } = plot._fullLayout.yaxis;
+    if (box.left < 2 || box.right > width || box.top < 0 || box.bottom > height) return false;
+    const hits = ([x, y, owner]) => {
+      const far = owner === key ? 1 : 9;
+      return (
+        x > box.left - far && x < box.right + far &&
+        y > box.top - far && y < box.bottom + far
+      );
+    };
+    const meets = (other) =>
+      box.left < other.right && box.right > other.left &&
+      box.top < other.bottom && box.bottom > other.top;
+    return !taken.some(hits) && !placed.some(meets);
+  };
+
+  const annotation = (text, box, color) => ({
+    text,
+    x: plot._fullLayout.xaxis.p2d(box.left),
+    y: plot._fullLayout.yaxis.p2d((box.top + box.bottom) / 2),
+    xanchor: "left",
+    yanchor: "middle",
+    showarrow: false,
+    captureevents: false,
+    borderpad: 0,
+    font: { size: LABEL.size, color },
+  });
+
+  const labels = () => {
+    const { _length: width } = plot._fullLayout.xaxis;
+    const traces = figure.data.filter((trace) => !hidden.has(trace.meta.key));
+    if (width < ROOM) return [];
+    pen.font = `${LABEL.size}px ${window.getComputedStyle(plot).fontFamily}`;
+    const taken = inked(traces);
+    const placed = [];
+    const found = [];
+    for (const trace of traces.filter((t) => t.meta.role === "frontier")) {
+      const room = pen.measureText(trace.meta.label).width + 4;
+      const box = boxes(trace, room).find((b) => isFree(b, trace.meta.key, taken, placed));
+      if (!box) continue;
+      placed.push(box);
+      found.push(annotation(trace.meta.label, box, tokens().ink));
+    }
+    return found;
+  };
+
+  const label = () => Plotly.relayout(plot, { annotations: labels() });
+
+  const draw = () => {
+    const layout = themed(figure.layout);
+    layout.annotations = plot.layout ? plot.layout.annotations : [];
+    layout.uirevision = "kept"; // the reader's zoom outlives a redraw
+    return Plotly.react(plot, figure.data.map(painted), layout, {
       displayModeBar: false,
       responsive: true,
       doubleClick: "reset",
     });
+  };
+
+  // One redraw at a time: what changes meanwhile is drawn by the next.
+  let drawing = null;
+  let isStale = false;
+  const refresh = () => {
+    isStale = true;
+    drawing ??= (async () => {
+      while (isStale) {
+        isStale = false;
+        await draw();
+        await label();
+      }
+      drawing = null;
+    })();
+    return drawing;
+  };
 
   // Legend
 
   const dimOthers = (key) => {
-    const opacity = figure.data.map((t) => (!key || t.meta.key === key ? 1 : DIMMED));
-    Plotly.restyle(plot, { opacity });
+    singled = key;
+    refresh();
   };
 
   const showState = () => {
@@ -74,8 +196,7 @@
       row.classList.toggle("is-hidden", hidden.has(row.dataset.key));
     }
     document.querySelector("[data-show-all]").hidden = hidden.size === 0;
-    const visible = figure.data.map((trace) => !hidden.has(trace.meta.key));
-    Plotly.restyle(plot, { visible });
+    refresh();
   };
 
   const toggle = (key) => {
@@ -145,6 +266,7 @@
       const keys = Object.keys(change);
       if (keys.some((key) => key.includes(".range["))) reset.hidden = false;
       if (keys.some((key) => key.includes(".autorange"))) reset.hidden = true;
+      if (!keys.includes("annotations")) refresh();
     });
     reset.addEventListener("click", () =>
       Plotly.relayout(plot, { "xaxis.autorange": true, "yaxis.autorange": true }),
@@ -164,11 +286,11 @@
   };
 
   plot.replaceChildren();
-  draw().then(() => {
+  refresh().then(() => {
     bindLegend();
     bindTable();
     bindExports();
     plot.dataset.drawn = "";
   });
-  document.addEventListener("themechange", draw);
+  document.addEventListener("themechange", refresh);
 })();

@@ -11,7 +11,7 @@ from django.test import Client
 from plotly.graph_objects import Figure
 
 from dashboard.vocabulary.metrics import AXES
-from tests.factories import RunFactory, SweepFactory
+from tests.factories import GenerationFactory, RunFactory, SweepFactory
 from tests.pages.builders import add_points, curve, disaggregated, official_sweep, story
 
 pytestmark = pytest.mark.django_db
@@ -270,3 +270,42 @@ def test_query_count_does_not_grow_with_points_and_keys(
         add_points(official_sweep(f"key-{n}"), trade_off)
     with django_assert_num_queries(4):
         client.get("/inference?y=p99_ttft")
+
+
+def test_official_parameters_without_a_counterpart_are_said(client):
+    curve()
+    answer = client.get(
+        "/inference?i_metric=y_costh&g_rundate=2026-08-01&unofficialRun=5"
+    )
+    assert answer.status_code == 200
+    assert answer.context["chosen"].y == "tput_per_gpu"
+    page = answer.content.decode()
+    for ignored in ("i_metric=y_costh", "g_rundate=2026-08-01", "unofficialRun=5"):
+        assert ignored in page
+
+
+def test_csv_is_fetched_again_only_when_data_changed(client):
+    curve()
+    tag = client.get("/inference.csv")["ETag"]
+    assert (
+        client.get("/inference.csv", headers={"if-none-match": tag}).status_code == 304
+    )
+    GenerationFactory(number=1)
+    assert (
+        client.get("/inference.csv", headers={"if-none-match": tag}).status_code == 200
+    )
+
+
+def test_first_page_lists_the_newest_runs(client):
+    run = RunFactory(title="Bump the image")
+    page = client.get("/").content.decode()
+    assert "Bump the image" in page
+    assert run.get_absolute_url() in page
+
+
+def test_first_page_without_runs_says_how_to_ingest(client):
+    assert "manage.py ingest_path" in client.get("/").content.decode()
+
+
+def test_healthz_answers_without_a_database(client):
+    assert client.get("/healthz").content == b"ok"

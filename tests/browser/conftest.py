@@ -1,0 +1,87 @@
+"""A real Chromium on the served pages; it notes everything that went wrong."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WATCH = """
+window.violations = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.violations.push(`${event.violatedDirective}: ${event.blockedURI}`));
+"""
+
+
+@dataclass
+class Visitor:
+    """One reader: a page, and what its console and its policy complained about."""
+
+    page: Page
+    address: str
+    complaints: list[str] = field(default_factory=list)
+
+    def open(self, path: str) -> Page:
+        """Go to a path of the site and wait until its figure, if any, is drawn."""
+        self.page.goto(self.address + path, wait_until="load")
+        if self.page.locator("[data-plot]").count():
+            self.page.wait_for_selector("[data-plot][data-drawn]")
+        return self.page
+
+    def hear(self, message: ConsoleMessage) -> None:
+        """Keep a console message that is an error or a warning."""
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+    def trouble(self) -> list[str]:
+        """Return all complaints so far."""
+        violations: list[str] = self.page.evaluate("window.violations")
+        return self.complaints + violations
+
+    def accessibility(self) -> list[str]:
+        """Return what axe finds wrong with the page as it is now."""
+        found = Axe().run(self.page).response["violations"]
+        return [
+            f"{rule['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+            for rule in found
+            for node in rule["nodes"]
+        ]
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    """Chromium with a profile of its own, for all browser tests."""
+    # Playwright's loop runs in this thread, and so does the ORM of the tests.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield started
+        started.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def visitor(browser: Browser, live_server: Any, request: Any) -> Iterator[Visitor]:
+    """Open a page of 1440 x 900 px; parametrize indirectly with context options."""
+    options = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"}
+    context = browser.new_context(**{**options, **getattr(request, "param", {})})
+    context.add_init_script(WATCH)
+    page = context.new_page()
+    visit = Visitor(page, live_server.url)
+    page.on("console", visit.hear)
+    page.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    yield visit
+    context.close()
