@@ -57,6 +57,7 @@ class Launcher:
 
     def wait_for(self, words):
         """Read lines up to the one with these words, and return that."""
+        assert self.process.stdout
         for line in self.process.stdout:
             self.lines.append(line.strip())
             if words in line:

@@ -75,6 +75,7 @@ def test_files_of_another_version_are_refused(data):
 
 def test_stale_lock_file_of_a_killed_postgres_is_no_obstacle(data):
     with postgres_for(data) as child:
+        assert child is not None
         child.process.kill()
         child.process.wait()
     assert (postgres.cluster(data) / "postmaster.pid").exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from launcher import broker, postgres
-from launcher.paths import key_prefix
+from launcher.paths import broker_socket, key_prefix
 from tests.launcher.conftest import processes_of, wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -110,19 +110,19 @@ def test_read_only_data_folder_is_one_line(launch, data):
 
 def test_broker_keeps_queued_jobs_over_a_restart(data):
     child = broker.start_broker(data)
-    assert broker._ask(broker.broker_socket(data), "RPUSH", "celery", "job") == ":1"
+    assert broker._ask(broker_socket(data), "RPUSH", "celery", "job") == ":1"
     child.stop()
     assert not broker.is_running(data)
 
     again = broker.start_broker(data)
 
-    assert broker._ask(broker.broker_socket(data), "LLEN", "celery") == ":1"
+    assert broker._ask(broker_socket(data), "LLEN", "celery") == ":1"
     again.stop()
 
 
 def test_jobs_of_a_killed_worker_become_visible_at_once(data):
     child = broker.start_broker(data)
-    path = broker.broker_socket(data)
+    path = broker_socket(data)
     broker._ask(path, "ZADD", f"{key_prefix()}unacked_index", "9999999999", "tag")
 
     broker.release_held_jobs(data)
