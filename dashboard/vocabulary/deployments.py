@@ -63,7 +63,9 @@ def deployment_label(d: Deployment) -> str:
     ``1P TP4 x 4D TP8/EP8 DPA``; the spec method follows when it is not none.
     """
     if d.multinode:
-        text = f"{d.prefill_workers}P " + parallelism(
+        # The first disaggregated rows did not count their workers.
+        prefill = "?" if d.prefill_workers is None else d.prefill_workers
+        text = f"{prefill}P " + parallelism(
             d.prefill_tp,
             d.prefill_pp,
             d.prefill_dcp,
