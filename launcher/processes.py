@@ -13,6 +13,7 @@ from launcher.errors import LaunchError
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
+_LARGE_LOG = 10_000_000  # bytes; a log beyond that starts anew, with one former kept
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ def start(
             os._exit(1)
 
     log.parent.mkdir(parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > _LARGE_LOG:
+        log.replace(log.with_suffix(".log.1"))
     with log.open("ab") as output:
         process = subprocess.Popen(  # noqa: S603  the commands are the launcher's own
             [str(part) for part in command],
