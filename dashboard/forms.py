@@ -17,7 +17,7 @@ from dashboard.vocabulary.scenarios import (
     scenario_order,
 )
 
-MOST_NAMED = 40
+MOST_NAMED = 100
 SCENARIOS = ("8k/1k", "1k/1k", "1k/8k", AGENTIC)
 PRECISIONS = ("fp4", "fp8", "bf16", "int4")
 
@@ -126,7 +126,8 @@ class InferenceForm(forms.Form):
     def selection(self) -> Selection:
         """Return every filter of a valid form, defaults filled in.
 
-        Without a model the one with most points is shown, then its fullest scenario.
+        Without a model the one with most points is shown, then its fullest scenario;
+        of all that is offered where the other filters leave nothing.
         """
         asked = self.cleaned_data
         keys, precisions = tuple(asked["key"]), tuple(asked["precision"])
@@ -136,7 +137,7 @@ class InferenceForm(forms.Form):
             if (not keys or sweep.config_key in keys)
             and (not precisions or sweep.precision in precisions)
             and asked["scenario"] in {"", sweep.scenario}
-        ]
+        ] or self.offered
         model = asked["model"] or _fullest(pool, lambda s: model_group(s.model))
         pool = [sweep for sweep in pool if model_group(sweep.model) == model]
         scenario = asked["scenario"] or _fullest(pool, lambda s: s.scenario)

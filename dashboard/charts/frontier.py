@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -16,6 +16,8 @@ Figure = dict[str, Any]
 
 # SVG stays fluent up to about this many points.
 MOST_POINTS = 5000
+
+ROLES = ("dominated", "out", "frontier")
 
 _HOVERED = (
     "point_id",
@@ -54,13 +56,7 @@ def frontier_figure(
         )
     if len(placed) > MOST_POINTS:
         placed = placed[placed["standing"].ne("dominated")]
-    grouped = dict(tuple(placed.groupby("config_key", sort=False)))
-    traces = [
-        trace
-        for curve in curves
-        if curve.config_key in grouped
-        for trace in _traces(grouped[curve.config_key], curve, x, y)
-    ]
+    traces = _traces(placed.sort_values([x, y], kind="stable"), curves, x, y)
     # Frontiers last, so that they lie on top.
     traces.sort(key=lambda trace: trace["meta"]["role"] == "frontier")
     return {"data": traces, "layout": _layout(METRICS[x], METRICS[y])}
@@ -81,26 +77,45 @@ def _has_both(points: pd.DataFrame, x: str, y: str) -> "pd.Series[bool]":
     return points[x].notna() & points[y].notna()
 
 
-def _traces(points: pd.DataFrame, curve: Curve, x: str, y: str) -> Iterable[Figure]:
-    for role in ("dominated", "out", "frontier"):
-        chosen = points[points["standing"] == role].sort_values([x, y], kind="stable")
-        if not chosen.empty:
-            yield _trace(chosen, curve, role, (x, y))
+def _traces(
+    points: pd.DataFrame, curves: Sequence[Curve], x: str, y: str
+) -> list[Figure]:
+    drawn = _Drawn(points[x].tolist(), points[y].tolist(), _customdata(points))
+    positions = points.groupby(["config_key", "standing"], sort=False).indices
+    return [
+        _trace(drawn.at(positions[key, role]), curve, role, (METRICS[x], METRICS[y]))
+        for curve in curves
+        for key, role in ((curve.config_key, role) for role in ROLES)
+        if (key, role) in positions
+    ]
+
+
+class _Drawn(NamedTuple):
+    """What a trace shows of its points."""
+
+    x: list[float]
+    y: list[float]
+    customdata: list[list[Any]]
+
+    def at(self, positions: Iterable[int]) -> "_Drawn":
+        chosen = list(positions)
+        return _Drawn(
+            [self.x[i] for i in chosen],
+            [self.y[i] for i in chosen],
+            [self.customdata[i] for i in chosen],
+        )
 
 
 def _trace(
-    points: pd.DataFrame, curve: Curve, role: str, axes: tuple[str, str]
+    drawn: _Drawn, curve: Curve, role: str, axes: tuple[Metric, Metric]
 ) -> Figure:
     looks = curve_look(curve)
-    x, y = axes
     trace: Figure = {
         "type": "scatter",
         "mode": "lines+markers" if role == "frontier" else "markers",
         "name": curve.config_key,
-        "x": points[x].tolist(),
-        "y": points[y].tolist(),
-        "customdata": _customdata(points),
-        "hovertemplate": _hover(curve, METRICS[x], METRICS[y]),
+        **drawn._asdict(),
+        "hovertemplate": _hover(curve, *axes),
         "marker": _marker(looks, role),
         "meta": {
             "key": curve.config_key,

@@ -113,12 +113,13 @@ def _nothing(form: InferenceForm) -> dict[str, Any]:
 
 
 def _mismatch(chosen: Selection, offered: Sequence[SweepFacts]) -> str:
+    current = {sweep.config_key for sweep in offered}
+    if chosen.keys and current.isdisjoint(chosen.keys):
+        return f"No current official sweep of {', '.join(chosen.keys)} is stored."
     here = [sweep for sweep in offered if chosen.offers(sweep)]
-    if not here and chosen.keys:
-        return f"No current official sweep of {', '.join(chosen.keys)} matches."
     if not here:
-        scenario = scenario_label(chosen.scenario)
-        return f"{chosen.model} has no current official sweep of {scenario}."
-    if not any(sweep.config_key in chosen.keys for sweep in here) and chosen.keys:
-        return f"The key filter leaves nothing: {', '.join(chosen.keys)}."
-    return f"The precision filter leaves nothing: {', '.join(chosen.precisions)}."
+        of = f" of {scenario_label(chosen.scenario)}" if chosen.scenario else ""
+        return f"{chosen.model} has no current official sweep{of}."
+    filters = {"precision": chosen.precisions, "key": chosen.keys}
+    asked = "; ".join(f"{n} {', '.join(v)}" for n, v in filters.items() if v)
+    return f"None of the {len(here)} current sweeps passes the filter: {asked}."

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 from django.http import HttpResponse
+from django.urls import reverse
 
 from dashboard.analysis.curves import Curve
 from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
@@ -45,6 +46,7 @@ class PointRow(NamedTuple):
     """One row of the table: what the point is, and its metrics in column order."""
 
     point: Mapping[Any, Any]
+    run_path: str
     cells: list[float | None]
 
 
@@ -69,8 +71,11 @@ def in_table_order(
 def table_rows(points: pd.DataFrame, metrics: Sequence[Metric]) -> list[PointRow]:
     """Return the rows of a table; a value that was not measured is None."""
     names = [metric.name for metric in metrics]
+    paths = {run_id: reverse("run", args=[run_id]) for run_id in set(points["run_id"])}
     return [
-        PointRow(point, [_measured(point[name]) for name in names])
+        PointRow(
+            point, paths[point["run_id"]], [_measured(point[name]) for name in names]
+        )
         for point in points.to_dict("records")
     ]
 

@@ -168,10 +168,17 @@ def test_only_unofficial_runs_are_said(client):
 def test_no_match_names_the_filter_that_leaves_nothing(client):
     curve()
     other = official_sweep("other", key_fields={"model": "dsr1"}, state="former")
-    page = client.get("/inference?precision=bf16&model=qwen3.5").content.decode()
-    assert "has no current official sweep" in page or "precision filter" in page
-    page = client.get(f"/inference?key={other.config_key.key}").content.decode()
-    assert "No current official sweep of other" in page
+    for query, reason in (
+        ("precision=bf16", "passes the filter: precision bf16."),
+        ("model=qwen3.5&precision=bf16", "passes the filter: precision bf16."),
+        (
+            f"key={other.config_key.key}",
+            "No current official sweep of other is stored.",
+        ),
+        ("model=dsr1", "DeepSeek-R1-0528 has no current official sweep."),
+        ("scenario=1k/8k", "has no current official sweep of 1k/8k."),
+    ):
+        assert reason in client.get(f"/inference?{query}").content.decode()
 
 
 def test_metric_that_no_point_has_is_said(client):
