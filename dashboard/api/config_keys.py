@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 
-import pandas as pd
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
@@ -215,6 +214,7 @@ def _standings(
 ) -> dict[str, list[dict[str, Any]]]:
     values = frontiers.point_values(points, (axes.x, axes.y)).assign(curve=0)
     standings = pareto.standings(values, "curve", axes.x, axes.y)
+    xs, ys = values[axes.x].tolist(), values[axes.y].tolist()
     shown = values.sort_values([axes.x, axes.y], kind="stable").index
     found: dict[str, list[dict[str, Any]]] = {
         "frontier": [],
@@ -222,7 +222,7 @@ def _standings(
         "excluded": [],
     }
     for place in shown:
-        body = _point(points[place], values.loc[place], axes, evals)
+        body = _point(points[place], xs[place], ys[place], evals)
         standing = standings[place]
         if standing in {"frontier", "dominated"}:
             found[standing].append(body)
@@ -234,8 +234,8 @@ def _standings(
 
 def _point(
     point: Point,
-    values: "pd.Series[Any]",
-    axes: Axes,
+    x: float,
+    y: float,
     evals: dict[frontiers.EvalPlace, list[EvalResult]],
 ) -> dict[str, Any]:
     place = (point.sweep.run_id, point.deployment_id, point.concurrency)
@@ -244,8 +244,8 @@ def _point(
         "deployment": point.deployment.label,
         "topology": _topology(point.deployment),
         "concurrency": point.concurrency,
-        "x": _number(values[axes.x]),
-        "y": _number(values[axes.y]),
+        "x": _number(x),
+        "y": _number(y),
         "metrics": point.metrics,
         "flags": [
             {"code": code, "text": text, "is_out": flags.is_out(code)}

@@ -59,8 +59,10 @@ def curve_of_run(
 
 def _sweeps(key: ConfigKey, scenario: str) -> QuerySet[Sweep]:
     chosen = Sweep.objects.filter(config_key=key, scenario=scenario)
-    return chosen.select_related("run", "checkpoint").order_by(
-        "official_at", "run__github_run_id"
+    return (
+        chosen.defer("planned")
+        .select_related("run", "checkpoint")
+        .order_by("official_at", "run__github_run_id")
     )
 
 
@@ -77,11 +79,16 @@ def curve_points(curve: StoredCurve) -> list[Point]:
     """Return the points that count, and those that a person excluded."""
     stored = Point.objects.filter(sweep__in=curve.sweeps)
     shown = stored.filter(is_current=True) | stored.filter(is_excluded=True)
-    return list(
-        shown.select_related("deployment", "sweep__run").order_by(
+    found = list(
+        shown.select_related("deployment").order_by(
             "deployment__label", "concurrency", "pk"
         )
     )
+    # Joined, a sweep with its whole plan would come once per point.
+    sweeps = {sweep.pk: sweep for sweep in curve.sweeps}
+    for point in found:
+        point.sweep = sweeps[point.sweep_id]
+    return found
 
 
 def point_values(points: Sequence[Point], names: Iterable[str]) -> pd.DataFrame:
