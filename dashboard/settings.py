@@ -78,7 +78,13 @@ def _database() -> dict[str, Any]:
     parsed: dict[str, Any] = environ.Env.db_url_config(url or database_url(DATA))
     if parsed.get("ENGINE") != "django.db.backends.postgresql":
         raise ImproperlyConfigured("DATABASE_URL must begin with postgres://.")
-    options = {"connect_timeout": 5, **parsed.get("OPTIONS", {})}
+    options = {
+        "connect_timeout": 5,
+        # A killed worker's session ends within seconds even while it waits for a
+        # lock, and with it the claim on its run and what it had not committed.
+        "options": "-c client_connection_check_interval=2000",
+        **parsed.get("OPTIONS", {}),
+    }
     reuse = {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
     return {**parsed, **reuse, "OPTIONS": options}
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from django.db import connection
 
-_WRITE_LOCK = 0x46_42_57_52  # any constant; spells FBWR
+WRITE_LOCK = 0x46_42_57_52  # any constant; spells FBWR
 
 
 class AlreadyRunningError(Exception):
@@ -43,4 +43,4 @@ def serialise_writes() -> None:
     parsing go on in parallel; only the short write is one at a time.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_WRITE_LOCK])
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WRITE_LOCK])

@@ -4,9 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from celery.exceptions import SoftTimeLimitExceeded
 from django.utils import timezone
 
 from dashboard.models import IngestRequest
+
+Passing = tuple[type[Exception], ...]
 
 
 @dataclass(slots=True)
@@ -23,16 +26,44 @@ class RequestProgress:
 
 
 @contextmanager
-def tracked(request_id: int) -> Iterator[RequestProgress]:
-    """Mark a request as running; on an error as failed, with the error's line."""
+def tracked(
+    request_id: int, *, passing: Passing, is_last_try: bool
+) -> Iterator[RequestProgress]:
+    """Mark a request as running; on an error as failed, with the error's line.
+
+    After a ``passing`` error it waits to be tried again, unless this was the last try.
+    """
     IngestRequest.objects.filter(pk=request_id).update(
         state=IngestRequest.State.RUNNING, started_at=timezone.now(), error=""
     )
     try:
         yield RequestProgress(request_id)
-    except BaseException as error:
-        finish(request_id, IngestRequest.State.FAILED, error=f"{error}")
+    except passing as error:
+        if is_last_try:
+            finish(request_id, IngestRequest.State.FAILED, error=_line(error))
+        else:
+            _put_back(request_id, _line(error))
         raise
+    except Exception as error:
+        finish(request_id, IngestRequest.State.FAILED, error=_line(error))
+        raise
+
+
+def _line(error: Exception) -> str:
+    """Return one line for a person."""
+    if isinstance(error, SoftTimeLimitExceeded):
+        return "stopped: it took longer than a job may"
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
+def _put_back(request_id: int, error: str) -> None:
+    IngestRequest.objects.filter(pk=request_id).update(
+        state=IngestRequest.State.QUEUED, error=_storable(error)
+    )
+
+
+def _storable(text: str) -> str:
+    return text.replace("\0", "")[:2000]
 
 
 def finish(
@@ -45,7 +76,7 @@ def finish(
     """Write how a request ended."""
     IngestRequest.objects.filter(pk=request_id).update(
         state=state,
-        error=error.replace("\0", "")[:2000],
+        error=_storable(error),
         counts=counts or {},
         finished_at=timezone.now(),
     )

@@ -1,8 +1,9 @@
 """Celery doors to the pipeline: ids in, one function called, what is retried said."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from celery import shared_task
+from celery import Task, shared_task
 from django.db import InterfaceError, OperationalError
 
 from dashboard.models import IngestRequest, Run
@@ -15,23 +16,26 @@ from ingest.run_facts import IngestError
 
 # What can heal by itself: another worker at work, a database that restarts.
 PASSING = (AlreadyRunningError, OperationalError, InterfaceError)
+MAX_RETRIES = 20
 
 
 @shared_task(
     name="ingest.tasks.ingest_path",
+    bind=True,
     acks_late=True,
     autoretry_for=PASSING,
-    max_retries=20,
+    max_retries=MAX_RETRIES,
     retry_backoff=2,
     retry_backoff_max=30,
-    soft_time_limit=25 * 60,
 )
-def ingest_path(path: str, request_id: int | None = None) -> None:
+def ingest_path(
+    task: "Task[..., None]", path: str, request_id: int | None = None
+) -> None:
     """Ingest a bundle on disk; a bundle that cannot be taken ends the request."""
     if request_id is None:
         pipeline.ingest_bundle(open_bundle(Path(path), pipeline.limits()), silent)
         return
-    with tracked(request_id) as progress:
+    with _tracked(task, request_id) as progress:
         _ingest_requested(Path(path), request_id, progress)
 
 
@@ -48,15 +52,23 @@ def _ingest_requested(path: Path, request_id: int, progress: RequestProgress) ->
 
 @shared_task(
     name="ingest.tasks.derive_run",
+    bind=True,
     acks_late=True,
     autoretry_for=PASSING,
-    max_retries=20,
+    max_retries=MAX_RETRIES,
     retry_backoff=2,
     retry_backoff_max=30,
     soft_time_limit=5 * 60,
 )
-def derive_run(github_run_id: int, request_id: int) -> None:
+def derive_run(task: "Task[..., None]", github_run_id: int, request_id: int) -> None:
     """Decide again what follows from a run, after a correction."""
-    with tracked(request_id):
+    with _tracked(task, request_id):
         pipeline.derive_run(Run.objects.get(github_run_id=github_run_id))
     finish(request_id, IngestRequest.State.DONE)
+
+
+def _tracked(
+    task: "Task[..., None]", request_id: int
+) -> AbstractContextManager[RequestProgress]:
+    is_last_try = task.request.retries >= MAX_RETRIES
+    return tracked(request_id, passing=PASSING, is_last_try=is_last_try)
