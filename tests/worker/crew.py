@@ -1,0 +1,200 @@
+"""The product's own worker as a process to be started and killed, and its jobs."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from django.db import connection
+from psycopg import sql
+from redis import Redis
+
+from dashboard.celery import app
+from dashboard.models import IngestRequest
+from launcher import commands
+from launcher.paths import key_prefix
+from launcher.processes import Child
+
+PATIENCE = 60.0  # seconds; the machine may be busy with other things
+
+
+def test_database_url() -> str:
+    """Return DATABASE_URL with the name of the database that the tests use."""
+    parts = urlsplit(os.environ["DATABASE_URL"])
+    return urlunsplit(parts._replace(path=f"/{connection.settings_dict['NAME']}"))
+
+
+test_database_url.__test__ = False  # type: ignore[attr-defined]
+
+
+class Crew:
+    """One worker at a time, on the test database and a raw store of its own."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        inherited = dict(os.environ)
+        inherited.pop("PYTHONDONTWRITEBYTECODE", None)
+        self.env = {
+            **inherited,
+            "DATABASE_URL": test_database_url(),
+            "FRONTIERBOARD_DATA": str(data),
+        }
+        self.worker: Child | None = None
+
+    @property
+    def raw(self) -> Path:
+        return self.data / "raw"
+
+    def start(self) -> None:
+        """Start a worker unless one runs."""
+        if self.worker is None or self.worker.process.poll() is not None:
+            self.worker = commands.start_worker(self.data, self.env)
+
+    def kill(self) -> None:
+        """Kill the worker and its pool at once, as a power cut would."""
+        assert self.worker is not None
+        os.killpg(self.worker.process.pid, signal.SIGKILL)
+        self.worker.process.wait()
+
+    def stop(self) -> None:
+        if self.worker is not None:
+            self.worker.stop()
+
+
+def ask_for(path: Path, *, copies: int = 1) -> IngestRequest:
+    """Store a request and send its task; ``copies`` as a broker may deliver it."""
+    request = IngestRequest.objects.create(
+        kind=IngestRequest.Kind.PATH, target=str(path)
+    )
+    # A connection of its own: one that is kept remembers queues that tests emptied.
+    with app.connection_for_write() as broker:
+        for _ in range(copies):
+            app.send_task(
+                "ingest.tasks.ingest_path", [str(path), request.pk], connection=broker
+            )
+    return request
+
+
+def pass_visibility_timeout(client: Redis) -> None:
+    """Make jobs that nobody acknowledged as old as if the timeout had passed."""
+    index = f"{key_prefix()}unacked_index"
+    tags = client.zrange(index, 0, -1)
+    assert tags, "no job was held"
+    long_ago: dict[bytes, float] = dict.fromkeys(tags, 1)  # type: ignore[arg-type]
+    client.zadd(index, long_ago)
+
+
+def wait_for(what: Callable[[], object], sentence: str) -> None:
+    """Wait until something is true; fail with the sentence when it never is."""
+    deadline = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < deadline, sentence
+        time.sleep(0.02)
+
+
+def wait_until_ended(request: IngestRequest) -> IngestRequest:
+    """Wait for the end of a request and return it."""
+    running = (IngestRequest.State.QUEUED, IngestRequest.State.RUNNING)
+
+    def has_ended() -> bool:
+        request.refresh_from_db()
+        return request.state not in running
+
+    wait_for(has_ended, f"request never ended: {request}, {request.step}")
+    return request
+
+
+def blocked_sessions() -> int:
+    """Count sessions of the test database that wait for a lock."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        return int(cursor.fetchone()[0])
+
+
+def wait_until_blocked() -> None:
+    """Wait until the worker's session waits for a lock."""
+    wait_for(blocked_sessions, "the worker never came to the lock")
+
+
+def wait_until_idle() -> None:
+    """Wait until no session of another process does anything or holds a lock."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND state <> 'idle' AND pid <> pg_backend_pid()"
+    )
+
+    def is_alone() -> bool:
+        with connection.cursor() as cursor:
+            cursor.execute(query)
+            return bool(cursor.fetchone()[0] == 0)
+
+    wait_for(is_alone, "a session of a dead worker never went away")
+
+
+@contextmanager
+def writes_held(*tables: str) -> Iterator[psycopg.Connection]:
+    """Let writers of tables wait until the block ends; readers go on."""
+    with psycopg.connect(test_database_url()) as holder:
+        for table in tables:
+            lock = sql.SQL("LOCK TABLE {} IN SHARE MODE")
+            holder.execute(lock.format(sql.Identifier(f"dashboard_{table}")))
+        yield holder
+        holder.rollback()
+
+
+@contextmanager
+def reads_held(table: str) -> Iterator[None]:
+    """Let everybody who wants the table wait until the block ends."""
+    with psycopg.connect(test_database_url()) as holder:
+        lock = sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE")
+        holder.execute(lock.format(sql.Identifier(f"dashboard_{table}")))
+        yield
+        holder.rollback()
+
+
+@contextmanager
+def advisory_lock_held(number: int) -> Iterator[None]:
+    """Hold an advisory lock, as another worker's session would."""
+    with psycopg.connect(test_database_url(), autocommit=True) as holder:
+        holder.execute("SELECT pg_advisory_lock(%s)", [number])
+        yield
+
+
+@contextmanager
+def progress_held(step: str, done: int) -> Iterator[None]:
+    """Let a request wait once its row says that a step has come so far.
+
+    A trigger on the row waits for a lock of the test's, so the worker stands still
+    between two artifacts without knowing of it.
+    """
+    number = 0x7E57
+    with psycopg.connect(test_database_url(), autocommit=True) as holder:
+        holder.execute("SELECT pg_advisory_lock(%s)", [number])
+        holder.execute(
+            f"""CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                PERFORM pg_advisory_lock({number});
+                PERFORM pg_advisory_unlock({number});
+                RETURN NULL;
+            END $$"""
+        )
+        holder.execute(
+            sql.SQL(
+                "CREATE TRIGGER wait_for_test AFTER UPDATE ON dashboard_ingestrequest"
+                " FOR EACH ROW WHEN (NEW.step = {} AND NEW.progress_done = {})"
+                " EXECUTE FUNCTION wait_for_test()"
+            ).format(sql.Literal(step), sql.Literal(done))
+        )
+        try:
+            yield
+        finally:
+            holder.execute("SELECT pg_advisory_unlock(%s)", [number])
+            holder.execute("DROP FUNCTION wait_for_test() CASCADE")
