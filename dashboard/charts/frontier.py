@@ -115,6 +115,7 @@ def _trace(
         "mode": "lines+markers" if role == "frontier" else "markers",
         "name": curve.config_key,
         **drawn._asdict(),
+        "cliponaxis": False,
         "hovertemplate": _hover(curve, *axes),
         "marker": _marker(looks, role),
         "meta": {
