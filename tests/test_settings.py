@@ -15,10 +15,12 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 
 def check(*arguments, **environment):
+    # Browser tests set DJANGO_ALLOW_ASYNC_UNSAFE for their own process.
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith("DJANGO_")}
     return subprocess.run(
         [sys.executable, "manage.py", "check", *arguments],
         cwd=CHECKOUT,
-        env={**os.environ, **environment},
+        env={**inherited, **environment},
         capture_output=True,
         text=True,
         check=False,
