@@ -130,10 +130,13 @@ def _littles_law(m: Measurement) -> Iterator[FlagText]:
     if output is None or e2e is None or not m.osl or not gpus or output <= 0:
         return
     ratio = output * gpus * e2e / (m.osl * m.concurrency)
-    if not LITTLE_RANGE[0] <= ratio <= LITTLE_RANGE[1]:
-        expected = f"expected ≈ {output / ratio:.1f} output tok/s/GPU"
-        text = f"Little's law ratio is {ratio:.2f}; {expected} for {gpus:.0f} GPUs"
-        yield "littles_law", text
+    if LITTLE_RANGE[0] <= ratio <= LITTLE_RANGE[1]:
+        return
+    text = f"Little's law ratio is {ratio:.2f}"
+    if e2e > 0:
+        expected = m.osl * m.concurrency / (gpus * e2e)
+        text += f"; expected ≈ {expected:.1f} output tok/s/GPU for {gpus:.0f} GPUs"
+    yield "littles_law", text
 
 
 def _percentile_order(m: Measurement) -> Iterator[FlagText]:
