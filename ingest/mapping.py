@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from dashboard.analysis.physics import FlagText, Measurement, physical_flags
 from dashboard.vocabulary.flags import is_out
 from dashboard.vocabulary.scenarios import AGENTIC
-from ingest.config_keys import Mapping, RowMapper, Snapshot, expand_wildcards
+from ingest.config_keys import (
+    KEY_GRAMMAR,
+    Mapping,
+    RowMapper,
+    Snapshot,
+    expand_wildcards,
+)
 from ingest.rows import ChangelogRow, EvalRow, Identity, PointRow, SkipRow
 
 AGENTIC_TYPE, FIXED_TYPE = "agentic-coding", "fixed-seq-len"
@@ -71,7 +77,8 @@ def expand_entries(
 
 
 def _plain(keys: Iterable[str]) -> list[str]:
-    return [key for key in keys if "*" not in key]
+    """Return what can be a config key: no pattern, and no text that none could be."""
+    return [key for key in keys if KEY_GRAMMAR.fullmatch(key)]
 
 
 def keys_for(entries: Sequence[ExpandedEntry], scenario: str) -> list[str] | None:
@@ -177,7 +184,8 @@ def point_flags(row: PointRow, mapping: Mapping) -> list[FlagText]:
         power_valid=_flag(row.facts.get("power_valid")),
     )
     return [
-        *row.warnings,
+        # A stored record has its fields in another order than the upload had.
+        *sorted(row.warnings),
         *_mapping_flags(mapping),
         *_spec_flags(identity, mapping),
         *physical_flags(measurement),

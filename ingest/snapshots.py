@@ -34,6 +34,8 @@ from ingest.upserts import Table, upsert
 
 RUNNERS = "runners.yaml"
 SHORT_COMMIT = 7  # digits; fewer prove nothing
+MAX_NAME = 100
+SCENARIO_KINDS = ("fixed-seq-len", "agentic-coding")
 EMPTY = hashlib.sha256(b"").hexdigest()
 
 FILES = Table(ConfigFile, ("sha256", "text", "fingerprints"), ("sha256",))
@@ -120,6 +122,10 @@ def import_configs(
 
 
 def _expansion(name: str, text: str, runners: str | None) -> Expansion:
+    if len(name) > MAX_NAME:
+        raise ConfigError(f"its name has {len(name)} characters")
+    if "\0" in text:
+        raise ConfigError("not a text: it holds NUL")
     return _expand(text, runners) if is_master(name) else Expansion()
 
 
@@ -168,8 +174,13 @@ def _store_definitions(expansion: Expansion, sha: str, at: datetime) -> None:
 
 
 def _key_values(data: ConfigDefinitionData) -> tuple[object, ...]:
-    kinds = ",".join(data.scenario_kinds)
+    kinds = _kinds(data.scenario_kinds)
     return (data.key, *_attributes(data.raw), kinds, False)
+
+
+def _kinds(names: Iterable[str]) -> str:
+    """Return the kinds of scenarios that the generator knows, as one text."""
+    return ",".join(name for name in names if name in SCENARIO_KINDS)
 
 
 def _attributes(entry: Mapping[str, object]) -> tuple[str, str, str, str]:
@@ -251,7 +262,7 @@ def _follow_newest(config_key_ids: set[int]) -> None:
         key.definition = definition
         key.is_synthetic = False
         key.model, key.precision, key.hardware, key.framework = _attributes(entry)
-        key.scenario_kind = ",".join(entry.get("scenarios") or {})
+        key.scenario_kind = _kinds(entry.get("scenarios") or {})
     names = ["model", "precision", "hardware", "framework", "scenario_kind"]
     ConfigKey.objects.bulk_update(stale, ["definition", "is_synthetic", *names])
 

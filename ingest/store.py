@@ -19,6 +19,7 @@ from dashboard.models import (
     Sweep,
 )
 from dashboard.vocabulary import deployments
+from ingest.artifacts.texts import clean_text, shortened
 from ingest.mapping import ExpandedEntry, MappedEval, MappedPoint
 from ingest.rows import Identity, RecordRef, RunStatRow, SkipRow
 from ingest.sweeps import SweepDraft
@@ -36,6 +37,10 @@ HOT_METRICS = (
     "median_e2el",
     "p90_e2el",
 )
+# Index entries of PostgreSQL end at 2,704 bytes, whatever the text.
+INDEXED_TEXT = 500
+RUNNER_LENGTH = 100
+VERSION_LENGTH = 40
 POINT_KEY = ("sweep_id", "deployment_id", "concurrency", "fingerprint", "attempt")
 
 RUNS = Table(
@@ -372,18 +377,23 @@ class RunStore:
 
         Skips of ``untouched`` artifacts stay: their bytes were not read this time.
         """
-        chosen: dict[Values, Values] = {}
+        chosen: dict[Values, dict[str, None]] = {}
         for row in rows:
             ref = row.ref
             key = (
                 places.artifact(ref),
-                storable(ref.member),
+                shortened(clean_text(ref.member), INDEXED_TEXT),
                 max(ref.index, 0),
                 row.reason,
             )
-            detail = storable(row.detail)[:2000]
-            chosen[key] = (self.run.pk, *key, detail, is_from_reading)
-        stored = upsert(SKIPS, chosen.values())
+            # One record may be refused in several parts: each is told.
+            details = chosen.setdefault(key, {})
+            details[clean_text(row.detail)] = None
+        values = (
+            (self.run.pk, *key, "; ".join(sorted(details))[:2000], is_from_reading)
+            for key, details in chosen.items()
+        )
+        stored = upsert(SKIPS, values)
         kept = Skip.objects.filter(run=self.run, artifact_id__in=list(untouched))
         removed = delete_others(
             Skip,
@@ -401,8 +411,8 @@ class RunStore:
         row = entry.row
         return (
             self.run.pk,
-            row.base_ref,
-            row.head_ref,
+            shortened(row.base_ref, INDEXED_TEXT),
+            shortened(row.head_ref, INDEXED_TEXT),
             row.index,
             row.config_keys,
             entry.keys,
@@ -497,12 +507,6 @@ class RunStore:
         self.replace(EVALS, rows)
 
 
-def storable(text: str) -> str:
-    """Return text that the database takes: no NUL, no half of a surrogate pair."""
-    clean = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
-    return clean.encode("utf-8", "replace").decode()
-
-
 def store_deployments(
     found: Iterable[deployments.Deployment],
 ) -> dict[deployments.Deployment, int]:
@@ -559,7 +563,7 @@ def _point_values(
         point.is_out,
         point.flags,
         identity.image,
-        row.runner,
+        shortened(row.runner, RUNNER_LENGTH),
         row.gpus,
         row.prefill_gpus,
         row.decode_gpus,
@@ -604,12 +608,12 @@ def _eval_values(
         row.flexible_se,
         row.score,
         row.n,
-        row.lm_eval_version,
+        shortened(row.lm_eval_version, VERSION_LENGTH),
         row.measured_at,
         row.result_file,
         attempt == newest[place],
         e.mapping.method,
         list(e.mapping.candidates),
-        row.warnings,
+        sorted(row.warnings),
         places.record(row.ref),
     )

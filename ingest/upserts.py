@@ -1,5 +1,7 @@
 """Rows into tables at COPY speed, changing only what differs."""
 
+import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +108,22 @@ def _copy(cursor: Any, table: Table, rows: Iterable[Values]) -> None:
 
 
 def _json(value: object) -> str:
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    """Write JSON; integers of more than 64 bits are for the slow writer."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    except orjson.JSONEncodeError:
+        return json.dumps(_finite(value))
+
+
+def _finite(value: object) -> object:
+    """Return a value as the fast writer would write it: no NaN, no infinity."""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _is_json(model: type[models.Model], column: str) -> bool:

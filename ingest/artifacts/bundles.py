@@ -5,11 +5,11 @@ import weakref
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO
 
-from ingest.artifacts.json_reading import BadJsonError, parse
+from ingest.artifacts.json_reading import BadJsonError, parse, storable
 from ingest.artifacts.members import (
     ArtifactError,
     Contents,
@@ -24,9 +24,14 @@ from ingest.artifacts.members import (
     read_some,
     zip_entries,
 )
+from ingest.artifacts.texts import clean_text, shortened
 
 _CONFIG_FOLDERS = ("repo/configs/", "repo/.github/configs/")
 _SMALL_FILE = 64 << 20
+_MAX_ID = 2**63 - 1
+_MAX_ATTEMPT = 9_999
+# GitHub itself allows 260; the longest that was seen has 241.
+_MAX_NAME = 1_000
 _CHUNK = 1 << 20
 
 JsonObject = dict[str, object]
@@ -91,18 +96,24 @@ def zip_source(path: Path) -> Callable[[Limits], Contents]:
 
 def _tree(path: Path, limits: Limits) -> dict[str, Entry]:
     """Return every file of the bundle by its name below the bundle's own folder."""
-    if path.is_dir():
-        entries = folder_entries(path)
-    elif path.is_file():
-        entries = _zip_tree(path)
-    else:
-        raise BundleError(f"{path}: no such file or folder")
+    entries = _entries(path)
     if len(entries) > limits.bundle_files:
         raise BundleError(f"{path}: {len(entries)} files are too many")
     tree: dict[str, Entry] = {}
     for entry in entries:
         tree[entry.name] = _twice(entry) if entry.name in tree else entry
     return _below_run(path, tree)
+
+
+def _entries(path: Path) -> list[Entry]:
+    try:
+        if path.is_dir():
+            return folder_entries(path)
+        if path.is_file():
+            return _zip_tree(path)
+    except OSError as error:
+        raise BundleError(f"cannot be read: {error.strerror}") from error
+    raise BundleError(f"{path}: no such file or folder")
 
 
 def _twice(entry: Entry) -> Entry:
@@ -152,7 +163,7 @@ def _refused(tree: dict[str, Entry]) -> list[str]:
         for name, entry in tree.items()
         if not name.startswith("artifacts/")
     }
-    return [f"{name}: {fault[1]}" for name, fault in faults.items() if fault]
+    return [f"{clean_text(n)}: {fault[1]}" for n, fault in faults.items() if fault]
 
 
 def _run(tree: dict[str, Entry]) -> JsonObject:
@@ -178,7 +189,8 @@ def _attempts(tree: dict[str, Entry], run: JsonObject) -> list[JsonObject]:
 
 def _attempt_number(attempt: JsonObject) -> int:
     number = attempt.get("run_attempt", 1)
-    return number if isinstance(number, int) else 1
+    is_number = isinstance(number, int) and not isinstance(number, bool)
+    return number if is_number and 0 < number <= _MAX_ATTEMPT else 1  # type: ignore[operator,return-value]
 
 
 def _jobs(tree: dict[str, Entry], notices: list[str]) -> list[JsonObject] | None:
@@ -224,16 +236,20 @@ def _add_config(
     configs: dict[str, str], base: str, entry: Entry, notices: list[str]
 ) -> None:
     try:
-        configs.setdefault(base, _small(entry).decode())
+        text = _small(entry).decode()
     except (BundleError, UnicodeDecodeError) as error:
         notices.append(f"{base}: {error}")
+    else:
+        configs.setdefault(base, text.replace("\0", "\ufffd"))
 
 
 def _json(entry: Entry) -> object:
     try:
-        return parse(_small(entry)).value
+        return storable(parse(_small(entry)).value)
     except BadJsonError as error:
         raise BundleError(f"{entry.name}: {error}") from error
+    except RecursionError as error:
+        raise BundleError(f"{entry.name}: nested too deeply") from error
 
 
 def _small(entry: Entry) -> bytes:
@@ -258,7 +274,7 @@ def _artifacts(tree: dict[str, Entry], items: list[JsonObject]) -> list[Artifact
         sources.append(_source(name, item, entries))
     for key, entries in folders.items():
         head, _, name = key.partition("-")
-        has_id = head.isdecimal() and name != ""
+        has_id = head.isdecimal() and len(head) < len(str(_MAX_ID)) and name != ""
         guess: JsonObject = {"id": int(head)} if has_id else {}
         sources.append(_source(name if has_id else key, guess, entries))
     return sources
@@ -281,11 +297,11 @@ def _source(name: str, item: JsonObject, entries: list[Entry] | None) -> Artifac
     expired = item.get("expired") is True
     size = item.get("size_in_bytes")
     source = ArtifactSource(
-        name=name,
+        name=shortened(clean_text(name), _MAX_NAME),
         github_id=_id(item),
         created_at=parse_time(item.get("created_at")),
         expired=expired,
-        size=size if isinstance(size, int) else None,
+        size=_whole(size),
     )
     if entries is None:
         source.missing = "expired" if expired else "the bundle holds no file of it"
@@ -336,19 +352,25 @@ def _seekable(entry: Entry) -> BinaryIO:
 
 
 def _id(item: JsonObject) -> int | None:
-    value = item.get("id")
-    return value if isinstance(value, int) else None
+    return _whole(item.get("id"))
+
+
+def _whole(value: object) -> int | None:
+    """Return a count or id that can be stored, else None."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MAX_ID else None
 
 
 def parse_time(value: object) -> datetime | None:
-    """Read an ISO 8601 time with its zone; None for anything else."""
+    """Read an ISO 8601 time with its zone, as UTC; None for anything else."""
     if not isinstance(value, str):
         return None
     try:
         time = datetime.fromisoformat(value)
-    except ValueError:
+        return time.astimezone(UTC) if time.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return time if time.tzinfo else None
 
 
 def attempt_of(created_at: datetime | None, attempts: list[JsonObject]) -> int:
@@ -357,7 +379,8 @@ def attempt_of(created_at: datetime | None, attempts: list[JsonObject]) -> int:
     The newest attempt that had started by then; the newest where its time is not
     known. Where it is older than all attempts that are known it is of one before.
     """
-    numbered = sorted((_attempt_number(a), _started(a)) for a in attempts)
+    numbered = [(_attempt_number(a), _started(a)) for a in attempts]
+    numbered.sort(key=lambda attempt: attempt[0])
     if created_at is None:
         return numbered[-1][0] if numbered else 1
     begun = [n for n, start in numbered if start is not None and start <= created_at]

@@ -3,6 +3,7 @@
 from ingest.config_keys.documents import ConfigError
 from ingest.config_keys.entries import MatrixEntry
 from ingest.config_keys.expansion import (
+    KEY_GRAMMAR,
     ConfigDefinitionData,
     Expansion,
     expand_master,
@@ -14,6 +15,7 @@ from ingest.config_keys.snapshot import Snapshot
 from ingest.config_keys.wildcards import expand_wildcards
 
 __all__ = [
+    "KEY_GRAMMAR",
     "ConfigDefinitionData",
     "ConfigError",
     "Expansion",

@@ -13,8 +13,16 @@ from ingest.config_keys.recipes import AGENTIC, FIXED, Block, planned_entries
 
 # The real masters make 1,820 entries together.
 MAX_ENTRIES = 20_000
-_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_REQUIRED = ("image", "model", "model-prefix", "runner", "precision", "framework")
+KEY_GRAMMAR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+# The fields that every entry must have, with the longest text that is stored.
+_REQUIRED = {
+    "image": 1_000,
+    "model": 300,
+    "model-prefix": 60,
+    "runner": 40,
+    "precision": 20,
+    "framework": 60,
+}
 _KNOWN = frozenset(
     {*_REQUIRED, "multinode", "disagg", "router", "kv-p2p-transfer", "scenarios"}
 )
@@ -86,14 +94,18 @@ def _expand_key(
 
 
 def _definition(key: str, value: object) -> ConfigDefinitionData:
-    if not _KEY.fullmatch(key):
+    if not KEY_GRAMMAR.fullmatch(key):
         raise MalformedError("a config key is made of letters, digits, '.', '-', '_'")
     raw = fields.mapping(value, "the entry")
+    fields.refuse_odd_characters(raw)
     scenarios = raw.get("scenarios")
     kinds = tuple(scenarios) if isinstance(scenarios, Mapping) else ()
     return ConfigDefinitionData(
         key=key,
-        **{name.replace("-", "_"): fields.text(raw, name) for name in _REQUIRED},
+        **{
+            name.replace("-", "_"): fields.text(raw, name, longest=longest)
+            for name, longest in _REQUIRED.items()
+        },
         multinode=fields.flag(raw, "multinode", default=False),
         disagg=fields.flag(raw, "disagg", default=False),
         scenario_kinds=kinds,

@@ -1,23 +1,49 @@
 """Readers of single fields of a master config, each refusing with one clear line."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
 # The largest real value is a concurrency of 16,384.
 MAX_INTEGER = 10_000_000
 MAX_TEXT = 1_000
+_ODD = re.compile("[\0\ud800-\udfff]")
 
 
 class MalformedError(ValueError):
     """A field, or what stands around it, is not what the generator accepts."""
 
 
-def text(source: Mapping[str, object], name: str, default: str | None = None) -> str:
-    """Return a non-empty text."""
+def text(
+    source: Mapping[str, object],
+    name: str,
+    default: str | None = None,
+    *,
+    longest: int = MAX_TEXT,
+) -> str:
+    """Return a non-empty text of at most ``longest`` characters."""
     value = source.get(name, default)
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT:
+    if not isinstance(value, str) or not value.strip():
         raise MalformedError(f"{name} must be a text, not {shown(value)}")
+    if len(value) > longest:
+        raise MalformedError(f"{name} has more than {longest} characters")
     return value
+
+
+def refuse_odd_characters(value: object) -> None:
+    """Raise MalformedError where a text holds NUL or half a character.
+
+    YAML can write both as escapes; the database holds neither.
+    """
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            refuse_odd_characters(name)
+            refuse_odd_characters(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            refuse_odd_characters(inner)
+    elif isinstance(value, str) and _ODD.search(value):
+        raise MalformedError("a text holds a character that cannot be stored")
 
 
 def integer(

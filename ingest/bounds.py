@@ -1,0 +1,81 @@
+"""What no table can hold, found row by row before anything is stored."""
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from django.db import models
+
+from dashboard.models import Checkpoint, ConfigKey, EvalResult, Point, Sweep
+from dashboard.models import Deployment as DeploymentRow
+from dashboard.vocabulary.deployments import Deployment, deployment_label
+from ingest.rows import EvalRow, Identity, PointRow, ReuseRow, Row, RunStatRow, SkipRow
+
+INTEGER = 2**31 - 1
+BIG_INTEGER = 2**63 - 1
+# Index entries of PostgreSQL end at 2,704 bytes.
+INDEXED_TEXT = 500
+
+Named = tuple[str, object, int]  # name, value, largest number or length
+
+
+def bounded(row: Row) -> Row:
+    """Return the row or, where no table can hold it, the skip in its place.
+
+    Numbers of rows are whole and not negative; the record itself is kept in full.
+    """
+    for name, value, most in _values(row):
+        if isinstance(value, str) and len(value) > most:
+            detail = f"{name} has {len(value)} characters, at most {most} are stored"
+            return SkipRow(row.ref, "out_of_range", detail)
+        if isinstance(value, int) and not 0 <= value <= most:
+            shown = value if abs(value) < 10**30 else "a huge number"
+            return SkipRow(row.ref, "out_of_range", f"{name} is {shown}")
+    return row
+
+
+def _values(row: Row) -> Iterator[Named]:
+    if isinstance(row, PointRow):
+        yield from _of_identity(row.identity)
+        yield "GPUs", row.gpus, INTEGER
+        yield "prefill GPUs", row.prefill_gpus, INTEGER
+        yield "decode GPUs", row.decode_gpus, INTEGER
+    elif isinstance(row, EvalRow):
+        yield from _of_identity(row.identity)
+        yield "n", row.n, INTEGER
+        yield "task", row.task, _length(EvalResult, "task")
+    elif isinstance(row, RunStatRow):
+        yield "the key", row.raw_key, INDEXED_TEXT
+        yield f"{row.raw_key}: n_success", row.successes, INTEGER
+        yield f"{row.raw_key}: total", row.total, INTEGER
+    elif isinstance(row, ReuseRow):
+        yield "source_run_id", row.source_run_id, BIG_INTEGER
+
+
+def _of_identity(identity: Identity) -> Iterator[Named]:
+    yield "conc", identity.concurrency, INTEGER
+    yield "scenario", identity.scenario, _length(Sweep, "scenario")
+    yield "precision", identity.precision, _length(Sweep, "precision")
+    yield "framework", identity.framework, _length(ConfigKey, "framework")
+    yield "model", identity.checkpoint, _length(Checkpoint, "name")
+    yield "fingerprint", identity.fingerprint, _length(Point, "fingerprint")
+    yield from _of_deployment(identity.deployment)
+
+
+@lru_cache(maxsize=4096)
+def _of_deployment(deployment: Deployment) -> tuple[Named, ...]:
+    sizes = [
+        (
+            name,
+            value,
+            INTEGER if not isinstance(value, str) else _length(DeploymentRow, name),
+        )
+        for name, value in deployment._asdict().items()
+    ]
+    label = deployment_label(deployment)
+    return (*sizes, ("deployment", label, _length(DeploymentRow, "label")))
+
+
+@lru_cache
+def _length(model: type[models.Model], name: str) -> int:
+    field = model._meta.get_field(name)  # noqa: SLF001  # Django documents it
+    return int(getattr(field, "max_length"))  # noqa: B009  # relations have none
