@@ -116,7 +116,7 @@ def count_points(run: Run) -> None:
 
 def related_runs(run: Run) -> list[Run]:
     """Return the run and those whose publication hangs on it."""
-    related = Q(pk=run.pk)
+    related = Q(pk=run.pk) | Q(published_by=run)
     if run.reuse_source_run_id is not None:
         related |= Q(github_run_id=run.reuse_source_run_id)
     return list(Run.objects.filter(related).select_related("repository"))

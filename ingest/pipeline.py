@@ -92,9 +92,7 @@ def _store(facts: RunFacts, bundle: Bundle, reading: ReadRun) -> Report:
     serialise_writes()
     tally = Tally()
     run = facts.store(tally)
-    imported = import_configs(
-        bundle.configs, repository=run.repository, sha=run.sha, at=run.created_at
-    )
+    imported = _import_bundled(run, bundle)
     places = store_reading(run, reading, tally)
     rebuilt = rebuild_run(run, reading, places, tally)
     settle_run(run, rebuilt.sweep_keys)
@@ -103,6 +101,15 @@ def _store(facts: RunFacts, bundle: Bundle, reading: ReadRun) -> Report:
     report.notices = [*bundle.notices, *imported.defects]
     _bump_if(tally, imported)
     return report
+
+
+def _import_bundled(run: Run, bundle: Bundle) -> Imported:
+    """Import the bundle's config files as those of the run's commit."""
+    if bundle.configs and not run.sha:
+        return Imported(defects=["config files left out: the run names no commit"])
+    return import_configs(
+        bundle.configs, repository=run.repository, sha=run.sha, at=run.created_at
+    )
 
 
 def replay_run(run: Run) -> Report:
@@ -150,6 +157,8 @@ def import_config_files(
         imported = import_configs(
             files, repository=known_repository(repository), sha=sha, at=at
         )
+        if not imported.files:
+            transaction.set_rollback(True)
     remap_stale_runs()
     return imported
 

@@ -5,7 +5,7 @@ expired since keeps its place.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import cast
 
@@ -20,6 +20,7 @@ from ingest.artifacts.members import (
     artifact_digest,
 )
 from ingest.artifacts.names import READ_KINDS, NameParts
+from ingest.bounds import bounded
 from ingest.conversion import (
     ArtifactMeta,
     Reading,
@@ -76,6 +77,7 @@ class ReadRun:
 
     artifacts: list[ReadArtifact]
     rows: list[Row] = field(default_factory=list)
+    repeated: list[SkipRow] = field(default_factory=list)
 
     def rejected_names(self) -> list[str]:
         """Return the names of artifacts of which nothing could be used."""
@@ -84,19 +86,27 @@ class ReadRun:
 
     def skips(self) -> Iterator[SkipRow]:
         """Yield what was refused while reading."""
+        yield from self.repeated
         for artifact in self.artifacts:
             yield from artifact.skips
 
 
 def read_run(bundle: Bundle, limits: Limits, progress: Progress = silent) -> ReadRun:
     """Keep the bytes of every artifact, then read records and rows."""
+    run = ReadRun([])
     metas = artifact_metas(bundle)
-    artifacts = []
+    seen: dict[object, str] = {}
     for done, (meta, source) in enumerate(zip(metas, bundle.artifacts, strict=True)):
         progress("keeping artifacts", done, len(metas))
-        artifacts.append(_take(meta, source, limits))
-    _add_stored(artifacts, _stored_run(bundle))
-    return _read(ReadRun(artifacts), limits, progress)
+        placed = replace(meta, position=len(run.artifacts))
+        artifact = _take(placed, source, limits)
+        first = seen.setdefault(_natural_key(artifact), meta.name)
+        if len(seen) > len(run.artifacts):
+            run.artifacts.append(artifact)
+        elif first != meta.name:
+            run.repeated.append(_repeated(meta, first))
+    _add_stored(run.artifacts, _stored_run(bundle))
+    return _read(run, limits, progress)
 
 
 def read_stored(run: Run) -> ReadRun:
@@ -104,6 +114,18 @@ def read_stored(run: Run) -> ReadRun:
     stored = list(run.artifacts.order_by("uploaded_at", "pk"))
     artifacts = [_from_table(artifact, i) for i, artifact in enumerate(stored)]
     return _read(ReadRun(artifacts), Limits(), silent)
+
+
+def _natural_key(artifact: ReadArtifact) -> object:
+    """Return what makes two uploads of a run the same: the id, else name and bytes."""
+    if artifact.meta.github_id is not None:
+        return artifact.meta.github_id
+    return artifact.meta.name, artifact.sha256
+
+
+def _repeated(meta: ArtifactMeta, first: str) -> SkipRow:
+    detail = f"the id {meta.github_id} belongs to {first}, not to {meta.name}"
+    return SkipRow(RecordRef(-1, meta.name, 0), "duplicate_artifact", detail)
 
 
 def _stored_run(bundle: Bundle) -> Run | None:
@@ -160,17 +182,26 @@ def _add_stored(artifacts: list[ReadArtifact], run: Run | None) -> None:
     if run is None:
         return
     by_id = {a.meta.github_id: i for i, a in enumerate(artifacts)}
-    bytes_here = {(a.meta.name, a.sha256) for a in artifacts if a.sha256}
+    by_bytes = {(a.meta.name, a.sha256): i for i, a in enumerate(artifacts) if a.sha256}
     for stored in run.artifacts.order_by("uploaded_at", "pk"):
-        known = stored.github_artifact_id is not None
-        place = by_id.get(stored.github_artifact_id) if known else None
+        known_id = stored.github_artifact_id
+        place = None if known_id is None else by_id.get(known_id)
         if place is None:
-            if (stored.name, stored.sha256) not in bytes_here:
+            twin = by_bytes.get((stored.name, stored.sha256))
+            if twin is None or not _is_same(artifacts[twin], known_id):
                 artifacts.append(_from_table(stored, len(artifacts)))
+            elif known_id is not None:
+                artifacts[twin].meta = replace(artifacts[twin].meta, github_id=known_id)
         elif stored.state == Artifact.State.FETCHED and not artifacts[place].sha256:
             expired = artifacts[place].expired
             artifacts[place] = _from_table(stored, place)
             artifacts[place].expired = expired or stored.expired
+
+
+def _is_same(artifact: ReadArtifact, stored_id: int | None) -> bool:
+    """Tell, for equal names and bytes, one upload from two: their ids differ."""
+    here = artifact.meta.github_id
+    return here is None or stored_id is None or here == stored_id
 
 
 def _from_table(stored: Artifact, position: int) -> ReadArtifact:
@@ -200,7 +231,7 @@ def _read(run: ReadRun, limits: Limits, progress: Progress) -> ReadRun:
         progress("reading", done, len(order))
         artifact = run.artifacts[meta.position]
         records = _records(artifact, limits)
-        run.rows.extend(conversion.rows(meta, records))
+        run.rows.extend(map(bounded, conversion.rows(meta, records)))
         artifact.contents = None
     return run
 

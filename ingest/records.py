@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from dashboard.models import RawRecord, Run
+from dashboard.models import Artifact, RawRecord, Run
 from ingest.reading import ReadArtifact, ReadRun
 from ingest.store import (
     ARTIFACTS_BY_BYTES,
@@ -28,6 +28,7 @@ def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
     store.tally.add(RECORDS, tally_records)
     places = _places(reading, ids)
     fresh = [s for a in reading.artifacts if a.stored_id is None for s in a.skips]
+    fresh += reading.repeated
     store.store_skips(fresh, places, is_from_reading=True, untouched=_kept_ids(reading))
     tally.merge(store.tally)
     return places
@@ -58,6 +59,7 @@ def _store_artifacts(
 ) -> list[int]:
     """Store artifacts by their id, else by name and bytes; return ids by position."""
     with_id = [a for a in artifacts if a.meta.github_id is not None]
+    _tell_ids(run, with_id)
     without = [a for a in artifacts if a.meta.github_id is None]
     by_id = upsert(ARTIFACTS_BY_ID, _distinct(run, with_id, id_only=True))
     by_bytes = upsert(ARTIFACTS_BY_BYTES, _distinct(run, without, id_only=False))
@@ -69,6 +71,20 @@ def _store_artifacts(
         else by_bytes.ids[(run.pk, a.meta.name, a.sha256)]
         for a in artifacts
     ]
+
+
+def _tell_ids(run: Run, artifacts: Iterable[ReadArtifact]) -> None:
+    """Give stored artifacts the id by which GitHub knows the same name and bytes."""
+    stored = Artifact.objects.filter(run=run)
+    nameless = stored.filter(github_artifact_id__isnull=True).exclude(sha256="")
+    found = nameless.values_list("pk", "name", "sha256")
+    waiting = {(name, sha256): pk for pk, name, sha256 in found}
+    known = set(stored.values_list("github_artifact_id", flat=True))
+    for artifact in artifacts:
+        github_id = artifact.meta.github_id
+        place = (artifact.meta.name, artifact.sha256)
+        if place in waiting and github_id not in known:
+            stored.filter(pk=waiting.pop(place)).update(github_artifact_id=github_id)
 
 
 def _distinct(

@@ -1,5 +1,6 @@
 """What GitHub says of a run, its attempts and its jobs, checked and stored."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +14,10 @@ from ingest.upserts import Values, upsert
 
 MAX_ID = 2**63 - 1
 MAX_TEXT = 10_000
+COMPLETED = "completed"
+OWNER_AND_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
+# Where rows of attempts and of jobs have their number.
+NUMBER = 1
 MAX_NAME = 200
 MAX_ATTEMPT = 10_000
 
@@ -46,21 +51,42 @@ class RunFacts:
         """Store the run with its attempts and jobs and return it."""
         repository = known_repository(self.repository)
         self.refuse_other_repository()
-        stored = upsert(RUNS, [self._values(repository)])
-        tally.add(RUNS, stored)
-        run = Run.objects.select_related("repository").get(
-            github_run_id=self.github_run_id
-        )
+        known = Run.objects.filter(github_run_id=self.github_run_id)
+        before = known.first()
+        if before is None or self._is_as_new_as(before):
+            tally.add(RUNS, upsert(RUNS, [self._values(repository)]))
+        elif self.jobs is not None:
+            known.update(jobs_known=True)
+        run = known.select_related("repository").get()
         store = RunStore(run)
         # Attempts and jobs seen earlier stay: a later listing may be shorter.
-        store.replace(ATTEMPTS, self._attempts(run), keep_others=True)
-        store.replace(JOBS, self._jobs(run), keep_others=True)
+        attempts = _without_steps_back(
+            self._attempts(run), run.attempts.values_list("attempt", "status")
+        )
+        jobs = _without_steps_back(
+            self._jobs(run), run.jobs.values_list("github_job_id", "status")
+        )
+        store.replace(ATTEMPTS, attempts, keep_others=True)
+        store.replace(JOBS, jobs, keep_others=True)
         tally.merge(store.tally)
         number = _pr_number(self.run)
         if number is not None and run.pr_number != number:
             run.pr_number = number
             run.save(update_fields=["pr_number"])
         return run
+
+    @property
+    def attempt(self) -> int:
+        """The newest attempt that is spoken of."""
+        return max(_attempt(a) for a in [dict(self.run), *self.attempts])
+
+    def _is_as_new_as(self, stored: Run) -> bool:
+        """Tell whether these facts may replace stored ones, in whatever order.
+
+        An older attempt says nothing new, nor does a run seen while it was at work.
+        """
+        here = (self.attempt, _text(self.run, "status") == COMPLETED)
+        return here >= (stored.attempt, stored.status == COMPLETED)
 
     def _values(self, repository: Repository) -> Values:
         run = self.run
@@ -77,7 +103,7 @@ class RunFacts:
             _text(run, "html_url"),
             _text(run, "status")[:40],
             _text(run, "conclusion")[:40],
-            max(_attempt(a) for a in [dict(run), *self.attempts]),
+            self.attempt,
             self.created_at,
             self.jobs is not None or self._knew_jobs(),
             Run.Publication.UNOFFICIAL.value,
@@ -132,7 +158,7 @@ def run_facts(bundle: Bundle) -> RunFacts:
     repository = _text(run.get("repository"), "full_name")
     if not repository:
         raise IngestError("run.json: repository.full_name is missing")
-    if repository.count("/") != 1 or len(repository) > MAX_NAME:
+    if not OWNER_AND_NAME.fullmatch(repository):
         raise IngestError(f"run.json: {repository[:80]!r} is no owner/name")
     created_at = parse_time(run.get("created_at"))
     if created_at is None:
@@ -140,6 +166,17 @@ def run_facts(bundle: Bundle) -> RunFacts:
     return RunFacts(
         repository, run_id, created_at, run, list(bundle.attempts), bundle.jobs
     )
+
+
+def _without_steps_back(
+    rows: Iterable[Values], stored: Iterable[tuple[int, str]]
+) -> list[Values]:
+    """Leave out rows that know less than what is stored: finished stays finished.
+
+    ``stored`` are (number, status) pairs of attempts or of jobs.
+    """
+    finished = {number for number, status in stored if status == COMPLETED}
+    return [row for row in rows if row[NUMBER] not in finished or COMPLETED in row]
 
 
 def known_repository(name: str) -> Repository:
@@ -162,7 +199,9 @@ def _text(mapping: object, name: str) -> str:
 
 def _id(item: Mapping[str, object]) -> int | None:
     value = item.get("id")
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if abs(value) <= MAX_ID else None
 
 
 def _attempt(item: Mapping[str, object]) -> int:
