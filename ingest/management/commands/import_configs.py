@@ -8,9 +8,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.utils.dateparse import parse_datetime
 
+from ingest.artifacts.bundles import parse_time
 from ingest.pipeline import import_config_files
+from ingest.run_facts import OWNER_AND_NAME
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
@@ -34,8 +35,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         sha, at = _sha(options["sha"]), _time(options["at"])
+        repository = _repository(options["repo"])
         files = _read(options["path"])
-        done = import_config_files(files, repository=options["repo"], sha=sha, at=at)
+        done = import_config_files(files, repository=repository, sha=sha, at=at)
         for defect in done.defects:
             self.stderr.write(f"defect: {defect}")
         self.stdout.write(
@@ -55,24 +57,27 @@ def _sha(text: str) -> str:
 
 
 def _time(text: str) -> datetime:
-    try:
-        at = parse_datetime(text)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
+    at = parse_time(text)
+    if at is None:
         raise CommandError(f"--at: not a time with its zone: {text!r}")
     return at
 
 
+def _repository(text: str) -> str:
+    if not OWNER_AND_NAME.fullmatch(text):
+        raise CommandError(f"--repo: no owner/name: {text[:80]!r}")
+    return text
+
+
 def _read(paths: list[Path]) -> dict[str, str]:
-    found: list[Path] = []
+    files: dict[str, str] = {}
     for path in paths:
-        found += sorted(path.glob("*.yaml")) if path.is_dir() else [path]
-    files = {}
-    for path in found:
         try:
-            files[path.name] = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            found = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+            files |= {file.name: file.read_text(encoding="utf-8") for file in found}
+        except OSError as error:
+            raise CommandError(f"cannot be read: {error}") from error
+        except UnicodeDecodeError as error:
             raise CommandError(f"{path}: cannot be read: {error}") from error
     if not files:
         raise CommandError(f"{paths[0]}: holds no .yaml file")

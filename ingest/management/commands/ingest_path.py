@@ -41,7 +41,10 @@ class Command(BaseCommand):
 
 def bundles_in(path: Path) -> list[Path]:
     """Return a bundle, or the bundles one level below a folder, oldest name first."""
-    if not path.is_dir() or (path / "run.json").exists():
+    try:
+        if not path.is_dir() or (path / "run.json").exists():
+            return [path]
+    except OSError:  # opening it as a bundle says what is wrong
         return [path]
     found = sorted(
         child
