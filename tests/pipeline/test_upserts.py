@@ -1,0 +1,183 @@
+"""Upserts: natural keys with nulls, change detection, ids and stamps that stay."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from django.db import IntegrityError, ProgrammingError, transaction
+
+from dashboard.models import Artifact, Deployment, Point, RunStat, Skip, Sweep
+from dashboard.vocabulary import deployments
+from ingest.store import (
+    ARTIFACTS_BY_BYTES,
+    ARTIFACTS_BY_ID,
+    CONFIG_KEYS,
+    DEPLOYMENTS,
+    POINTS,
+    RUN_STATS,
+    SKIPS,
+)
+from ingest.upserts import delete_others, upsert
+from tests.factories import DeploymentFactory, RunFactory, SweepFactory
+
+pytestmark = pytest.mark.django_db
+
+KEY_ROW = ("k", "qwen3.5", "fp4", "mi355x", "sglang", "", False)
+
+
+def point(sweep: Sweep, deployment: Deployment, **changes: Any) -> tuple[object, ...]:
+    values: dict[str, object] = dict.fromkeys(POINTS.columns)
+    values |= {
+        "sweep_id": sweep.pk,
+        "deployment_id": deployment.pk,
+        "concurrency": 8,
+        "fingerprint": "",
+        "attempt": 1,
+        "is_current": False,
+        "is_excluded": False,
+        "is_out": False,
+        "flags": [],
+        "image": "",
+        "runner": "",
+        "metrics": {"a": 1.0},
+        "facts": {},
+    }
+    return tuple((values | changes).values())
+
+
+@pytest.fixture
+def place() -> tuple[Sweep, Any]:
+    return SweepFactory(), DeploymentFactory()
+
+
+def test_new_changed_and_same_are_told_apart(place: tuple[Sweep, Any]) -> None:
+    rows = [point(*place, concurrency=conc) for conc in (1, 2, 3)]
+    first = upsert(POINTS, rows)
+    assert (first.new, first.changed, first.same) == (3, 0, 0)
+    rows[1] = point(*place, concurrency=2, tput_per_gpu=5.0)
+    second = upsert(POINTS, [*rows, point(*place, concurrency=4)])
+    assert (second.new, second.changed, second.same) == (1, 1, 2)
+    assert all(second.ids[key] == pk for key, pk in first.ids.items())
+
+
+def test_the_stamp_moves_only_with_the_content(place: tuple[Sweep, Any]) -> None:
+    upsert(POINTS, [point(*place)])
+    Point.objects.update(updated_at=datetime(2020, 1, 1, tzinfo=UTC))
+    before = Point.objects.get()
+    upsert(POINTS, [point(*place)])
+    assert Point.objects.get().updated_at == before.updated_at
+    upsert(POINTS, [point(*place, metrics={"a": 2.0})])
+    after = Point.objects.get()
+    assert after.updated_at > before.updated_at
+    assert (after.pk, after.stored_at) == (before.pk, before.stored_at)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "changed"),
+    [
+        ({"a": 1.0, "b": None}, {"b": None, "a": 1.0}, 0),
+        ({"a": 1.0}, {"a": 1}, 0),
+        ({"a": None}, {}, 1),
+        ({"a": 0}, {"a": None}, 1),
+        ({"a": [1, 2]}, {"a": [2, 1]}, 1),
+        ({"a": "1"}, {"a": 1}, 1),
+        ({"é\N{SNOWMAN}": "\\ \t\n"}, {"é\N{SNOWMAN}": "\\ \t\n"}, 0),
+        ({"a": 10**40}, {"a": 10**40}, 0),
+        ({"a": 10**40, "b": float("nan")}, {"a": 10**40, "b": None}, 0),
+        ({"a": float("inf")}, {"a": None}, 0),
+    ],
+)
+def test_json_columns_change_where_their_content_does(
+    place: tuple[Sweep, Any], before: Any, after: Any, changed: int
+) -> None:
+    upsert(POINTS, [point(*place, facts=before)])
+    assert upsert(POINTS, [point(*place, facts=after)]).changed == changed
+
+
+def test_null_and_zero_are_different_values(place: tuple[Sweep, Any]) -> None:
+    upsert(POINTS, [point(*place, tput_per_gpu=None)])
+    assert upsert(POINTS, [point(*place, tput_per_gpu=0.0)]).changed == 1
+    assert Point.objects.get().tput_per_gpu == 0
+    assert upsert(POINTS, [point(*place, tput_per_gpu=None)]).changed == 1
+    assert Point.objects.get().tput_per_gpu is None
+
+
+def test_nulls_in_a_natural_key_are_equal() -> None:
+    single = deployments.Deployment(multinode=False, disagg=False, tp=2)
+    row = (*single, "TP2")
+    first = upsert(DEPLOYMENTS, [row])
+    second = upsert(DEPLOYMENTS, [row])
+    assert (second.new, second.ids) == (0, first.ids)
+    assert list(first.ids) == [tuple(single)]
+    assert Deployment.objects.count() == 1
+
+
+def test_a_null_reference_in_a_natural_key_is_one_row() -> None:
+    run = RunFactory()
+    row = (run.pk, None, "", 0, "odd", "detail", True)
+    upsert(SKIPS, [row])
+    again = upsert(SKIPS, [(*row[:5], "other", True)])
+    assert (again.new, again.changed) == (0, 1)
+    assert Skip.objects.get().detail == "other"
+
+
+def test_kept_columns_are_written_once() -> None:
+    upsert(CONFIG_KEYS, [KEY_ROW])
+    again = upsert(CONFIG_KEYS, [("k", "other", *KEY_ROW[2:])])
+    assert (again.new, again.changed, again.same) == (0, 0, 1)
+    assert again.ids
+
+
+def _artifact(run: Any, github_id: int | None, sha256: str) -> tuple[object, ...]:
+    head: tuple[object, ...] = (
+        run.pk,
+        github_id,
+        "name",
+        sha256,
+        "bmk",
+        {},
+        1,
+        None,
+        None,
+        False,
+    )
+    return (*head, [], "fetched", "")
+
+
+def test_a_partial_unique_index_looks_at_its_own_rows_only() -> None:
+    run = RunFactory()
+    upsert(ARTIFACTS_BY_ID, [_artifact(run, 5, "x")])
+    upsert(ARTIFACTS_BY_BYTES, [_artifact(run, None, "x")])
+    again = upsert(ARTIFACTS_BY_BYTES, [_artifact(run, None, "x")])
+    assert (again.new, len(again.ids)) == (0, 1)
+    renamed = upsert(ARTIFACTS_BY_ID, [_artifact(run, 5, "y")])
+    assert renamed.changed == 1
+    assert Artifact.objects.count() == 2
+
+
+def test_nothing_is_a_sound_thing_to_store() -> None:
+    assert upsert(RUN_STATS, []).ids == {}
+
+
+def test_a_key_given_twice_is_refused_whole() -> None:
+    run = RunFactory()
+    rows = [(run.pk, "k", "", 1, 1), (run.pk, "k", "", 2, 2)]
+    with pytest.raises(ProgrammingError, match="second time"), transaction.atomic():
+        upsert(RUN_STATS, rows)
+    assert not RunStat.objects.exists()
+
+
+def test_a_constraint_that_fails_stores_nothing(place: tuple[Sweep, Any]) -> None:
+    rows = [point(*place), point(*place, concurrency=0)]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        upsert(POINTS, rows)
+    assert not Point.objects.exists()
+
+
+def test_rows_of_a_scope_that_are_not_kept_go() -> None:
+    run, other = RunFactory(), RunFactory()
+    rows = [(r.pk, k, "", 1, 1) for r in (run, other) for k in ("a", "b")]
+    ids = upsert(RUN_STATS, rows).ids
+    assert delete_others(RunStat, [ids[(run.pk, "a")]], run=run) == 1
+    assert RunStat.objects.filter(run=run).get().raw_key == "a"
+    assert RunStat.objects.filter(run=other).count() == 2
