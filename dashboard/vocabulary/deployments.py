@@ -2,6 +2,13 @@
 
 from typing import NamedTuple
 
+# Kinds of deployment as filters name them, and in words.
+KINDS = {
+    "single": "single node",
+    "multinode": "multinode, aggregated",
+    "disaggregated": "disaggregated",
+}
+
 
 class Deployment(NamedTuple):
     """One exact topology; equal tuples are the same deployment.
@@ -41,15 +48,15 @@ class Deployment(NamedTuple):
     spec_method: str = "none"
 
 
-def parallelism(
-    tp: int | None,
-    pp: int | None,
-    dcp: int | None,
-    pcp: int | None,
-    ep: int | None,
-    dp_attention: bool | None,
-) -> str:
-    """Write parallel sizes as ``TP8/PP2/DCP8/EP8 DPA``; sizes of 1 are left out."""
+Sizes = tuple[int | None, int | None, int | None, int | None, int | None, bool | None]
+
+
+def parallelism(sizes: Sizes) -> str:
+    """Write parallel sizes as ``TP8/PP2/DCP8/EP8 DPA``; sizes of 1 are left out.
+
+    ``sizes`` are tp, pp, dcp, pcp, ep and whether attention is data parallel.
+    """
+    tp, pp, dcp, pcp, ep, dp_attention = sizes
     parts = [f"TP{tp}"]
     named = (("PP", pp), ("DCP", dcp), ("PCP", pcp), ("EP", ep))
     parts += [f"{name}{size}" for name, size in named if size is not None and size > 1]
@@ -64,27 +71,19 @@ def deployment_label(d: Deployment) -> str:
     """
     if d.multinode:
         # The first disaggregated rows did not count their workers.
-        prefill = "?" if d.prefill_workers is None else d.prefill_workers
-        text = f"{prefill}P " + parallelism(
-            d.prefill_tp,
-            d.prefill_pp,
-            d.prefill_dcp,
-            d.prefill_pcp,
-            d.prefill_ep,
-            d.prefill_dp_attention,
-        )
+        workers = "?" if d.prefill_workers is None else d.prefill_workers
+        text = f"{workers}P {parallelism(_sizes(d, 'prefill_'))}"
         if d.decode_workers:
-            text += f" x {d.decode_workers}D " + parallelism(
-                d.decode_tp,
-                d.decode_pp,
-                d.decode_dcp,
-                d.decode_pcp,
-                d.decode_ep,
-                d.decode_dp_attention,
-            )
+            text += f" x {d.decode_workers}D {parallelism(_sizes(d, 'decode_'))}"
     else:
-        text = parallelism(d.tp, d.pp, d.dcp, d.pcp, d.ep, d.dp_attention)
+        text = parallelism(_sizes(d, ""))
     if d.kv_offloading != "none":
         backend = f":{d.kv_offload_backend}" if d.kv_offload_backend else ""
         text += f" offload={d.kv_offloading}{backend}"
     return text if d.spec_method == "none" else f"{text} {d.spec_method}"
+
+
+def _sizes(d: Deployment, role: str) -> Sizes:
+    names = ("tp", "pp", "dcp", "pcp", "ep", "dp_attention")
+    tp, pp, dcp, pcp, ep, dp_attention = (getattr(d, role + name) for name in names)
+    return tp, pp, dcp, pcp, ep, dp_attention

@@ -43,7 +43,7 @@ def test_recorded_runs_give_the_published_figures(all_runs: Path) -> None:
 
 def test_every_recorded_point_has_its_figures(all_runs: Path) -> None:
     rows = _figures((all_runs / "runs" / "README.md").read_text())
-    wrong = []
+    wrong: list[object] = []
     for run_id, key, label, concurrency, figures in rows:
         points = Point.objects.filter(
             sweep__run__github_run_id=run_id,
