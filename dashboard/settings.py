@@ -207,7 +207,11 @@ STORAGES = {
     # Raw artifact bytes, named by their sha256. No base URL: nothing links to them.
     "raw": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": DATA / "raw", "base_url": None},
+        "OPTIONS": {
+            "location": DATA / "raw",
+            "base_url": None,
+            "allow_overwrite": True,
+        },
     },
     "staticfiles": {
         "BACKEND": f"{STATICFILES}.ManifestStaticFilesStorage"

@@ -7,29 +7,25 @@ from django.core.files.storage import Storage, storages
 
 
 def raw_path(sha256: str) -> str:
-    """Return where bytes lie: two levels of folders keep listings short."""
-    return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
-
-
-def is_kept(sha256: str, size: int) -> bool:
-    """Tell whether bytes are stored whole. A torn write has another size."""
-    storage, path = _storage(), raw_path(sha256)
-    return storage.exists(path) and storage.size(path) == size
+    """Return where bytes lie. One level of folders: each costs as much as a file."""
+    return f"{sha256[:2]}/{sha256}"
 
 
 def keep(stream: BinaryIO, sha256: str, size: int) -> bool:
     """Store bytes under their hash; return False where they already were.
 
-    A file of the wrong size is what a killed worker left: it is written again.
+    A file of another size is what a killed worker left: it is written again.
     """
-    if is_kept(sha256, size):
+    storage, path = storages["raw"], raw_path(sha256)
+    if _stored_size(storage, path) == size:
         return False
-    storage, path = _storage(), raw_path(sha256)
-    if storage.exists(path):
-        storage.delete(path)
+    # Overwrites: two workers that keep the same bytes write the same file.
     storage.save(path, File(stream))
     return True
 
 
-def _storage() -> Storage:
-    return storages["raw"]
+def _stored_size(storage: Storage, path: str) -> int | None:
+    try:
+        return storage.size(path)
+    except FileNotFoundError:
+        return None

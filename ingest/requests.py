@@ -9,17 +9,28 @@ from django.utils import timezone
 
 from dashboard.models import IngestRequest
 
+_STAGES = 100
+
 Passing = tuple[type[Exception], ...]
 
 
 @dataclass(slots=True)
 class RequestProgress:
-    """Writes progress to a request's row, so that a page can show it."""
+    """Writes progress to a request's row, so that a page can show it.
+
+    A step is written at its beginning and then a hundred times at most: a row per
+    artifact would take longer than the artifact.
+    """
 
     request_id: int
+    _written: tuple[str, int] | None = None
 
     def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
         """Take note of a step."""
+        stage = (step, done * _STAGES // max(total, _STAGES))
+        if stage == self._written:
+            return
+        self._written = stage
         IngestRequest.objects.filter(pk=self.request_id).update(
             step=step[:40], progress_done=done, progress_total=total
         )
