@@ -5,7 +5,8 @@ from django.urls import URLPattern, URLResolver, path
 from django.views.generic import RedirectView
 
 from dashboard.api.application import api
-from dashboard.views import home, inference, runs
+from dashboard.views import help as help_views
+from dashboard.views import home, inference, runs, search
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -13,6 +14,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inference.csv", inference.inference_csv, name="inference_csv"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run, name="run"),
+    path("help", help_views.help_page, name="help"),
+    path("search", search.search, name="search"),
+    path("api/docs", RedirectView.as_view(pattern_name="api:openapi-view")),
     path("api/v1/", api.urls),
     path("healthz", home.healthz, name="healthz"),
     path("admin", RedirectView.as_view(url="/admin/")),

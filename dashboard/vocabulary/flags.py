@@ -9,25 +9,138 @@ class Flag(NamedTuple):
     code: str
     title: str
     is_out: bool
+    meaning: str
 
 
 FLAGS = {
     flag.code: flag
     for flag in (
-        Flag("gpu_count_mismatch", "GPU count and topology disagree", is_out=True),
-        Flag("gpu_count_unknown", "GPU count unknown", is_out=False),
-        Flag("throughput_sum", "input and output do not add up", is_out=True),
-        Flag("littles_law", "more requests in flight than allowed", is_out=True),
-        Flag("percentile_order", "percentiles out of order", is_out=True),
-        Flag("negative_value", "a negative measurement", is_out=True),
-        Flag("zero_throughput", "zero throughput", is_out=True),
-        Flag("power_invalid", "power telemetry failed validation", is_out=False),
-        Flag("nan_token", "a value was not a number", is_out=False),
-        Flag("unmapped_precision", "unknown precision", is_out=False),
-        Flag("outside_changelog", "key not named by the changelog", is_out=False),
-        Flag("config_key_ambiguous", "several config keys match", is_out=False),
-        Flag("config_key_unmapped", "no config key matches", is_out=False),
-        Flag("spec_differs_from_key", "spec method and key disagree", is_out=False),
+        Flag(
+            "gpu_count_mismatch",
+            "GPU count and topology disagree",
+            is_out=True,
+            meaning=(
+                "The row counts another number of GPUs than its topology needs, so "
+                "every value per GPU is wrong by that factor."
+            ),
+        ),
+        Flag(
+            "gpu_count_unknown",
+            "GPU count unknown",
+            is_out=False,
+            meaning="Neither the row nor its topology tells how many GPUs were used.",
+        ),
+        Flag(
+            "throughput_sum",
+            "input and output do not add up",
+            is_out=True,
+            meaning=(
+                "Input and output throughput, each times its GPUs, differ from the "
+                "total by more than 1 %."
+            ),
+        ),
+        Flag(
+            "littles_law",
+            "more requests in flight than allowed",
+            is_out=True,
+            meaning=(
+                "Throughput times latency gives the requests in flight. They are "
+                "more, or far fewer, than the concurrency allows."
+            ),
+        ),
+        Flag(
+            "percentile_order",
+            "percentiles out of order",
+            is_out=True,
+            meaning=(
+                "A higher percentile of a latency is smaller than a lower one, or "
+                "the reverse for interactivity."
+            ),
+        ),
+        Flag(
+            "negative_value",
+            "a negative measurement",
+            is_out=True,
+            meaning="A rate, time or count below zero.",
+        ),
+        Flag(
+            "zero_throughput",
+            "zero throughput",
+            is_out=True,
+            meaning="The row reports success without having produced a token.",
+        ),
+        Flag(
+            "power_invalid",
+            "power telemetry failed validation",
+            is_out=False,
+            meaning=(
+                "The run's own check of its power readings failed. Energy values "
+                "are not to be trusted, the others are not touched."
+            ),
+        ),
+        Flag(
+            "nan_token",
+            "a value was not a number",
+            is_out=False,
+            meaning=(
+                "The artifact held NaN or Infinity where a number belongs. That "
+                "value counts as missing."
+            ),
+        ),
+        Flag(
+            "zero_tpot",
+            "no time per output token",
+            is_out=False,
+            meaning="A time per output token of zero gives no interactivity.",
+        ),
+        Flag(
+            "bad_fingerprint",
+            "recipe fingerprint not readable",
+            is_out=False,
+            meaning="The fingerprint of the recipe is malformed and was not used.",
+        ),
+        Flag(
+            "unmapped_precision",
+            "unknown precision",
+            is_out=False,
+            meaning=(
+                "The precision is none that is known here, and is shown as it was "
+                "written."
+            ),
+        ),
+        Flag(
+            "outside_changelog",
+            "key not named by the changelog",
+            is_out=False,
+            meaning="The run measured a key that its changelog does not mention.",
+        ),
+        Flag(
+            "config_key_ambiguous",
+            "several config keys match",
+            is_out=False,
+            meaning=(
+                "What is known of the row fits several config keys, which are all "
+                "listed."
+            ),
+        ),
+        Flag(
+            "config_key_unmapped",
+            "no config key matches",
+            is_out=False,
+            meaning=(
+                "No published key fits; the row stands under a made-up key that "
+                "says what is known."
+            ),
+        ),
+        Flag(
+            "spec_differs_from_key",
+            "spec method and key disagree",
+            is_out=False,
+            meaning=(
+                "The speculative method that was measured is not the one its config "
+                "key is defined with."
+            ),
+        ),
     )
 }
 

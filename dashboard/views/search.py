@@ -1,0 +1,41 @@
+"""The search of the top bar: to the one thing that was meant, else what was found."""
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from dashboard.models import ConfigKey, Run
+from dashboard.queries.search import Found, find
+
+LONGEST = 200
+
+
+class SearchForm(forms.Form):
+    q = forms.CharField(max_length=LONGEST, required=False)
+
+
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    form = SearchForm(request.GET)
+    if not form.is_valid():
+        context = {"refused": form.errors["q"]}
+        return render(request, "search.html", context, status=400)
+    text = form.cleaned_data["q"]
+    found = find(text)
+    meant = _only_meant(found, text)
+    if meant is not None:
+        return redirect(meant)
+    return render(request, "search.html", {"found": found, "searched": text})
+
+
+def _only_meant(found: Found, text: str) -> Run | ConfigKey | None:
+    """Return the one run or key whose id was typed, None where there are several.
+
+    A key without a current sweep has no page to go to.
+    """
+    key = next((key for key in found.keys if key.key == text), None)
+    named: list[Run | ConfigKey] = [*found.by_id, *found.by_pull]
+    if key is not None and key.is_measured:  # type: ignore[attr-defined]  # annotated
+        named.append(key)
+    return named[0] if len(named) == 1 else None
