@@ -2,13 +2,6 @@
 
 from typing import NamedTuple
 
-# Kinds of deployment as filters name them, and in words.
-KINDS = {
-    "single": "single node",
-    "multinode": "multinode, aggregated",
-    "disaggregated": "disaggregated",
-}
-
 
 class Deployment(NamedTuple):
     """One exact topology; equal tuples are the same deployment.
