@@ -107,6 +107,13 @@ class Run(Stamped):
         """Return the date under which the run counts as official."""
         return self.published_at or self.created_at
 
+    @property
+    def missing_count(self) -> int | None:
+        """Return how many planned points did not come, None without a plan."""
+        if self.planned_count is None:
+            return None
+        return max(self.planned_count - self.received_count, 0)
+
 
 class RunAttempt(models.Model):
     """One execution of a run."""

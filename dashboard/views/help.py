@@ -14,7 +14,11 @@ from dashboard.vocabulary.skips import SKIP_REASONS
 from dashboard.vocabulary.words import CHAPTERS
 
 STATISTICS = {"mean", "median", "p75", "p90", "p95", "p99", "p99.9", "std"}
-DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "none": "neither"}
+DIRECTIONS = {
+    "higher": "higher is better",
+    "lower": "lower is better",
+    "none": "neither",
+}
 
 
 class MetricRow(NamedTuple):

@@ -1,23 +1,19 @@
 """The first page, and whether the process answers at all."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.queries.runs import listed_runs, publication
+from dashboard.queries.runs import listed_runs, with_publication
+from dashboard.views.run_filters import columns
 
 NEWEST = 10
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    newest: list[Any] = list(listed_runs()[:NEWEST])
-    listed = [
-        (run, publication(run, has_held_sweep=run.has_held_sweep)) for run in newest
-    ]
-    return render(request, "home.html", {"listed": listed})
+    listed = with_publication(listed_runs()[:NEWEST])
+    return render(request, "home.html", {"listed": listed, "columns": columns("")})
 
 
 @require_safe

@@ -1,53 +1,32 @@
-"""The pages of runs: all of them, and one."""
+"""The pages of runs: all of them, one, and what one attempt of it contributed."""
 
-from typing import Any
-
-from django import forms
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from dashboard.models import Run
+from dashboard.queries import runs as queries
 from dashboard.queries.run_report import run_report
-from dashboard.queries.runs import HELD, listed_runs, publication
+from dashboard.views.run_filters import RunFilterForm, columns
 
 PAGE_SIZE = 50
-LONGEST_TEXT = 200
-PUBLICATIONS = [("", "all"), *Run.Publication.choices, (HELD, "held")]
-
-
-class RunFilterForm(forms.Form):
-    publication = forms.ChoiceField(
-        choices=PUBLICATIONS, required=False, label="Publication"
-    )
-    q = forms.CharField(
-        max_length=LONGEST_TEXT,
-        required=False,
-        label="Run id, title, branch or PR",
-        widget=forms.TextInput(attrs={"type": "search"}),
-    )
-    page = forms.IntegerField(min_value=1, required=False, widget=forms.HiddenInput)
 
 
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
-    form = RunFilterForm(request.GET, label_suffix="")
+    form = RunFilterForm(request.GET, queries.offered())
     if not form.is_valid():
         return render(request, "runs.html", {"form": form}, status=400)
-    asked = form.cleaned_data
-    page = _page(asked)
-    listed = [
-        (run, publication(run, has_held_sweep=run.has_held_sweep)) for run in page
-    ]
-    filters = {"publication": asked["publication"], "q": asked["q"]}
-    context = {"form": form, "page": page, "listed": listed, "filters": filters}
+    filters = form.filters
+    asked_page = form.cleaned_data["page"] or 1
+    page = Paginator(queries.listed_runs(filters), PAGE_SIZE).get_page(asked_page)
+    context = {
+        "form": form,
+        "page": page,
+        "listed": queries.with_publication(page),
+        "columns": columns(filters.sort),
+    }
     return render(request, "runs.html", context)
-
-
-def _page(asked: dict[str, Any]) -> Page[Any]:
-    runs = listed_runs(asked["publication"], asked["q"])
-    return Paginator(runs, PAGE_SIZE).get_page(asked["page"] or 1)
 
 
 @require_safe

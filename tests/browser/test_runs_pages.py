@@ -88,11 +88,11 @@ def test_a_reader_finds_a_run_by_its_title_and_comes_back(visitor: Visitor):
     run = eventful_run()
     factories.RunFactory(title="Another one")
     page = visitor.open("/runs")
-    page.get_by_label("Run id, title, branch or PR").fill(run.title)
+    page.get_by_label("Id, title, branch, PR or commit").fill(run.title)
     page.get_by_role("button", name="Show").click()
     assert page.get_by_text("Another one").count() == 0
     page.get_by_role("link", name=str(run.github_run_id)).click()
     assert page.get_by_role("heading", level=1).text_content() == run.title
     page.go_back()
-    assert page.get_by_label("Run id, title, branch or PR").input_value() == run.title
+    assert page.get_by_label("Id, title, branch, PR or commit").input_value() == run.title
     assert visitor.trouble() == []

@@ -2,6 +2,8 @@
 
 # mypy: allow-untyped-calls
 
+from datetime import UTC, datetime
+
 import pytest
 from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNotContains
@@ -59,17 +61,132 @@ def test_list_finds_by_pull_request_title_branch_and_id(client, text):
 
 def test_list_says_that_nothing_matches(client):
     factories.RunFactory()
-    assertContains(client.get(reverse("runs"), {"q": "none"}), "No run matches")
+    page = client.get(reverse("runs"), {"q": "none", "has": ["held", "skips"]})
+    assertContains(page, "No run matches: q none; has held, skips")
+
+
+def narrow(client, query):
+    """Return the ids of the runs that a query leaves, in their order."""
+    page = client.get(f"{reverse('runs')}?{query}")
+    return [run.github_run_id for run, _ in page.context["listed"]]
 
 
 @pytest.mark.parametrize(
     "query",
-    [{"publication": "x"}, {"q": "a\x00b"}, {"q": "x" * 201}, {"page": "x"}],
+    [
+        "conclusion=failure",
+        "event=schedule",
+        "model=dsr1",
+        "model=DeepSeek-R1-0528",
+        "hardware=h200",
+        "key=dsr1-fp8-h200-sglang",
+        "model=dsr1&hardware=h200&event=schedule",
+        "from=2027-01-05",
+        "from=2027-01-05&to=2027-01-05",
+        "has=incomplete",
+        "has=skips&has=incomplete",
+        "q=abcdef12",
+        "q=fused+try",
+    ],
 )
-def test_list_refuses_what_it_cannot_read(client, query):
+def test_each_filter_narrows_the_list(client, query):
+    factories.SweepFactory(run__received_count=9, run__planned_count=9)
+    key = factories.ConfigKeyFactory(
+        key="dsr1-fp8-h200-sglang", model="dsr1", hardware="h200"
+    )
+    wanted = factories.SweepFactory(
+        config_key=key,
+        run__title="Try fused",
+        run__conclusion="failure",
+        run__event="schedule",
+        run__created_at=datetime(2027, 1, 5, 23, 59, tzinfo=UTC),
+        run__sha="abcdef12" * 5,
+        run__received_count=3,
+        run__planned_count=4,
+        run__skip_count=1,
+    ).run
+    assert narrow(client, query) == [wanted.github_run_id]
+
+
+def test_a_run_of_evals_alone_is_found_by_its_key(client):
+    factories.RunFactory()
+    score = factories.EvalResultFactory()
+    assert narrow(client, f"key={score.config_key.key}") == [score.run.github_run_id]
+
+
+def test_list_finds_runs_with_flagged_points_that_count(client):
+    flags = [["power_invalid", "4 of 8 seen"]]
+    factories.PointFactory(flags=flags, is_current=False)
+    wanted = factories.PointFactory(flags=flags).sweep.run
+    assert narrow(client, "has=flags") == [wanted.github_run_id]
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("made", [1, 2, 3]),
+        ("-made", [3, 2, 1]),
+        ("points", [2, 3, 1]),
+        ("-missing", [2, 1, 3]),
+        ("missing", [1, 2, 3]),
+        ("title", [3, 2, 1]),
+    ],
+)
+def test_list_sorts_by_any_column_and_unknown_comes_last(client, sort, order):
+    for number, title, counts in (
+        (1, "c", (9, 9)),
+        (2, "b", (1, 9)),
+        (3, "a", (5, None)),
+    ):
+        factories.RunFactory(
+            github_run_id=number,
+            title=title,
+            received_count=counts[0],
+            planned_count=counts[1],
+        )
+    assert narrow(client, f"sort={sort}") == order
+
+
+def test_sorting_keeps_the_filters_and_names_the_column(client):
+    factories.RunFactory()
+    page = client.get(reverse("runs"), {"q": "Sweep", "sort": "-points", "page": 1})
+    assertContains(page, 'href="?q=Sweep&amp;sort=points"')
+    assertContains(page, 'aria-sort="descending"', count=1)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"publication": "x"}, "publication: x is not known. Allowed: official"),
+        ({"conclusion": "x"}, "conclusion: x is not known. Allowed: action_required"),
+        ({"event": "x"}, "event: x is not known."),
+        ({"model": "gpt-9"}, "model: gpt-9 is not known."),
+        ({"hardware": "x"}, "hardware: x is not known. Allowed: nothing is stored"),
+        ({"key": "<b>"}, "key: &lt;b&gt; is not known."),
+        ({"key": "k" * 10_000}, "key: " + "k" * 60 + "… is not known."),
+        ({"has": ["held", "x"]}, "has: x is not known. Allowed: held"),
+        ({"from": "2026-02-30"}, "from: not a date such as 2026-08-31."),
+        ({"to": "yesterday"}, "to: not a date such as 2026-08-31."),
+        (
+            {"from": "2026-02-02", "to": "2026-01-01"},
+            "from: 2026-02-02 is after to, 2026-01-01.",
+        ),
+        ({"q": "a\x00b"}, "q: Null characters"),
+        ({"q": "x" * 201}, "q: Ensure this value has at most 200"),
+        ({"sort": "speed"}, "sort: speed is not known. Allowed: -branch, -conclusion"),
+        ({"page": "x"}, "page: Enter a whole number."),
+    ],
+)
+def test_list_names_the_parameter_that_it_cannot_read(client, query, sentence):
     response = client.get(reverse("runs"), query)
-    assert response.status_code == 400
+    assertContains(response, sentence, status_code=400)
     assertContains(response, 'class="error"', status_code=400)
+
+
+@pytest.mark.parametrize("query", ["to=9999-12-31&from=0001-01-01", f"page={10**30}"])
+def test_list_takes_values_at_the_edge(client, query):
+    run = factories.RunFactory()
+    assert narrow(client, query) == [run.github_run_id]
 
 
 @pytest.mark.parametrize("text", ["9" * 40, "%", "_", "²", "-1"])
@@ -91,5 +208,5 @@ def test_list_asks_the_same_number_of_queries_for_many_runs(
     factories.SweepFactory(official=True)
     for _ in range(30):
         factories.PointFactory(sweep=factories.SweepFactory())
-    with django_assert_num_queries(3):  # freshness, count, page
+    with django_assert_num_queries(5):  # two for choices, count, page, freshness
         client.get(reverse("runs"))
