@@ -12,7 +12,7 @@ from ingest.store import (
     RunStore,
     Tally,
 )
-from ingest.upserts import Values, upsert
+from ingest.upserts import Values, insert, upsert
 
 
 def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
@@ -24,8 +24,9 @@ def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
         for artifact in reading.artifacts
         for text in artifact.records
     )
-    tally_records = upsert(RECORDS, records)
-    store.tally.add(RECORDS, tally_records)
+    is_first = not RawRecord.objects.filter(artifact__run=run).exists()
+    stored = insert(RECORDS, records) if is_first else upsert(RECORDS, records)
+    store.tally.add(RECORDS, stored)
     places = _places(reading, ids)
     fresh = [s for a in reading.artifacts if a.stored_id is None for s in a.skips]
     fresh += reading.repeated

@@ -23,7 +23,7 @@ from ingest.artifacts.texts import clean_text, shortened
 from ingest.mapping import ExpandedEntry, MappedEval, MappedPoint
 from ingest.rows import Identity, RecordRef, RunStatRow, SkipRow
 from ingest.sweeps import SweepDraft
-from ingest.upserts import Stored, Table, Values, delete_others, upsert
+from ingest.upserts import Stored, Table, Values, delete_others, insert, upsert
 
 HOT_METRICS = (
     "tput_per_gpu",
@@ -461,35 +461,21 @@ class RunStore:
     ) -> None:
         """Store points; the natural keys must be distinct."""
         ids = store_deployments({p.row.identity.deployment for p in points})
-        current = self._known_current(points, places)
+        is_first = not Point.objects.filter(sweep__run=self.run).exists()
+        # With no earlier points the current ones are known at once: derivation then
+        # need not write them a second time.
+        current = _of_newest_attempts(points, places) if is_first else set()
         rows = (
             _point_values(p, sweeps, ids, places, is_current=index in current)
             for index, p in enumerate(points)
         )
-        stored = upsert(POINTS, rows)
-        kept = stored.ids.values()
-        removed = delete_others(Point, kept, sweep__run=self.run)
+        stored = insert(POINTS, rows) if is_first else upsert(POINTS, rows)
+        removed = 0 if is_first else self._delete_other_points(stored)
         self.tally.add(POINTS, stored, removed)
         delete_others(Sweep, sweeps.values(), run=self.run)
 
-    def _known_current(self, points: Sequence[MappedPoint], places: Places) -> set[int]:
-        """Return indexes of points that may be stored as current at once.
-
-        Those of the newest attempts, where the run has no points yet: derivation
-        then need not write them a second time.
-        """
-        if Point.objects.filter(sweep__run=self.run).exists():
-            return set()
-        newest: dict[Values, tuple[int, int]] = {}
-        for index, point in enumerate(points):
-            who = point.row.identity
-            place = (
-                *(point.mapping.config_key, who.scenario, who.deployment),
-                *(who.concurrency, who.fingerprint),
-            )
-            found = (places.attempt(point.row.ref), index)
-            newest[place] = max(found, newest.get(place, found))
-        return {index for _, index in newest.values()}
+    def _delete_other_points(self, stored: Stored) -> int:
+        return delete_others(Point, stored.ids.values(), sweep__run=self.run)
 
     def store_evals(self, evals: Sequence[MappedEval], places: Places) -> None:
         """Store eval results; the newest attempt of an identity is the current one."""
@@ -540,6 +526,20 @@ def store_keys(found: Mapping[str, Identity]) -> dict[str, int]:
     ]
     ids = upsert(CONFIG_KEYS, rows).ids if rows else {}
     return {str(key[0]): pk for key, pk in ids.items()}
+
+
+def _of_newest_attempts(points: Sequence[MappedPoint], places: Places) -> set[int]:
+    """Return the indexes of the points of each place's newest attempt."""
+    newest: dict[Values, tuple[int, int]] = {}
+    for index, point in enumerate(points):
+        who = point.row.identity
+        place = (
+            *(point.mapping.config_key, who.scenario, who.deployment),
+            *(who.concurrency, who.fingerprint),
+        )
+        found = (places.attempt(point.row.ref), index)
+        newest[place] = max(found, newest.get(place, found))
+    return {index for _, index in newest.values()}
 
 
 def _point_values(

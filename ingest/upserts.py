@@ -50,12 +50,17 @@ class Stored:
 
     ids: dict[Values, int]
     new: int
-    changed: int
+    changed: int = 0
+    same: int = 0
 
-    @property
-    def same(self) -> int:
-        """How many rows were there already, and equal."""
-        return len(self.ids) - self.new - self.changed
+
+def insert(table: Table, rows: Iterable[Values]) -> Stored:
+    """Store rows of which the caller knows that none is stored; tells no ids.
+
+    Straight into the table, which takes two thirds of the time of `upsert`.
+    """
+    with connection.cursor() as cursor:
+        return Stored(ids={}, new=_copy(cursor, table, rows, into=table.name))
 
 
 def upsert(table: Table, rows: Iterable[Values]) -> Stored:
@@ -66,14 +71,15 @@ def upsert(table: Table, rows: Iterable[Values]) -> Stored:
     distinct: PostgreSQL refuses to change one row twice in one statement.
     """
     with connection.cursor() as cursor:
-        _copy(cursor, table, rows)
+        cursor.execute(_incoming_statement(table))
+        _copy(cursor, table, rows, into=sql.Identifier("incoming"))
         cursor.execute(_merge_statement(table))
         outcomes = [is_new for (is_new,) in cursor.fetchall()]
         cursor.execute(_ids_statement(table))
         ids = {tuple(row[1:]): row[0] for row in cursor.fetchall()}
         cursor.execute("DROP TABLE incoming")
-    new = sum(outcomes)
-    return Stored(ids=ids, new=new, changed=len(outcomes) - new)
+    new, written = sum(outcomes), len(outcomes)
+    return Stored(ids, new, changed=written - new, same=len(ids) - written)
 
 
 def delete_others(
@@ -87,16 +93,20 @@ def delete_others(
     return len(stale)
 
 
-def _copy(cursor: Any, table: Table, rows: Iterable[Values]) -> None:
+def _incoming_statement(table: Table) -> sql.Composed:
+    return sql.SQL(
+        "CREATE TEMP TABLE incoming ON COMMIT DROP AS "
+        "SELECT {columns} FROM {table} WITH NO DATA"
+    ).format(columns=_names(table.columns), table=table.name)
+
+
+def _copy(
+    cursor: Any, table: Table, rows: Iterable[Values], *, into: sql.Identifier
+) -> int:
+    """Copy rows into a table that has the columns; return how many."""
     columns = _names(table.columns)
-    cursor.execute(
-        sql.SQL(
-            "CREATE TEMP TABLE incoming ON COMMIT DROP AS "
-            "SELECT {columns} FROM {table} WITH NO DATA"
-        ).format(columns=columns, table=table.name)
-    )
     is_json = [_is_json(table.model, name) for name in table.columns]
-    statement = sql.SQL("COPY incoming ({}) FROM STDIN").format(columns)
+    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(into, columns)
     with cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row(
@@ -105,6 +115,7 @@ def _copy(cursor: Any, table: Table, rows: Iterable[Values]) -> None:
                     for value, as_json in zip(row, is_json, strict=True)
                 ]
             )
+    return int(cursor.rowcount)
 
 
 def _json(value: object) -> str:
