@@ -30,6 +30,8 @@ class SweepFacts:
     spec_methods: tuple[str, ...]
     acceptance_source: str
     acceptance_length: float | None
+    is_held: bool = False
+    state_reason: str = ""
 
     @property
     def checkpoint_short(self) -> str:

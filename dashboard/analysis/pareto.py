@@ -59,6 +59,19 @@ def standings(points: pd.DataFrame, by: str, x: str, y: str) -> pd.Series:
     return pd.Series(standing, index=points.index, dtype="object")
 
 
+def placeable(points: pd.DataFrame, x: str, y: str) -> Mask:
+    """Return for each row whether it has a finite ``x`` above 0 and a finite ``y``."""
+    return _enters(_floats(points[x]), _floats(points[y]))
+
+
+def goodness(name: str, values: npt.ArrayLike) -> Floats:
+    """Turn values of a metric so that larger is better.
+
+    Raises ``ValueError`` where neither direction is better.
+    """
+    return _goodness(name, np.asarray(values, dtype=np.float64))
+
+
 def _groups(column: pd.Series, chosen: Mask) -> Iterator[Positions]:
     """Yield the positions of the chosen rows, once for each value of ``column``."""
     codes, _ = pd.factorize(column)

@@ -1,5 +1,6 @@
 """The frontier chart: a plain plotly figure of curves over two metrics, or why not."""
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
@@ -13,11 +14,13 @@ from dashboard.vocabulary.hardware import hardware_label
 from dashboard.vocabulary.metrics import METRICS, Metric
 
 Figure = dict[str, Any]
+Range = tuple[float, float]
 
 # SVG stays fluent up to about this many points.
 MOST_POINTS = 5000
 
 ROLES = ("dominated", "out", "frontier")
+GHOST = "ghost"
 
 _HOVERED = (
     "point_id",
@@ -38,28 +41,44 @@ _HOVER = (
 )
 
 
+class Axes(NamedTuple):
+    """The two metrics, which of them stand on a logarithmic scale, and the zoom.
+
+    ``zoom`` is (x from, x to, y from, y to) in the metrics' units.
+    """
+
+    x: str
+    y: str
+    log_x: bool = False
+    log_y: bool = False
+    zoom: tuple[float, float, float, float] | None = None
+
+
 def frontier_figure(
-    points: pd.DataFrame, curves: Sequence[Curve], x: str, y: str
+    points: pd.DataFrame,
+    curves: Sequence[Curve],
+    axes: Axes,
+    former: tuple[pd.DataFrame, Sequence[Curve]] | None = None,
 ) -> Figure | str:
     """Return the figure of ``curves``, or the sentence that says why there is none.
 
-    ``points`` has the columns of the points frame and ``standing``. Every trace's
+    ``points`` has the columns of the points frame and ``standing``. ``former`` holds
+    the points and curves of former sweeps, whose frontiers are dotted. Every trace's
     ``meta`` names its key, a short label, its role and its colour on light and on dark
-    ground; the
-    first item of ``customdata`` is the point's id.
+    ground; the first item of ``customdata`` is the point's id.
     """
-    placed = points[points["standing"].ne("unplaced") & _has_both(points, x, y)]
+    placed = _placed(points, axes)
     if placed.empty:
-        return (
-            f"None of the {len(points)} points of these sweeps has both "
-            f"{METRICS[x].phrase} and {METRICS[y].phrase}."
-        )
+        return _nothing(points, axes)
     if len(placed) > MOST_POINTS:
         placed = placed[placed["standing"].ne("dominated")]
-    traces = _traces(placed.sort_values([x, y], kind="stable"), curves, x, y)
+    traces = _traces(placed, curves, axes, ROLES)
     # Frontiers last, so that they lie on top.
     traces.sort(key=lambda trace: trace["meta"]["role"] == "frontier")
-    return {"data": traces, "layout": _layout(METRICS[x], METRICS[y])}
+    if former:
+        ghosts = _placed(former[0].replace({"standing": {"frontier": GHOST}}), axes)
+        traces = [*_traces(ghosts, former[1], axes, (GHOST,)), *traces]
+    return {"data": traces, "layout": _layout(axes)}
 
 
 def curve_look(curve: Curve) -> theme.Look:
@@ -73,19 +92,37 @@ def curve_look(curve: Curve) -> theme.Look:
     )
 
 
-def _has_both(points: pd.DataFrame, x: str, y: str) -> "pd.Series[bool]":
-    return points[x].notna() & points[y].notna()
+def _placed(points: pd.DataFrame, axes: Axes) -> pd.DataFrame:
+    """Return the rows that can be drawn, from left to right."""
+    has_place = points["standing"].ne("unplaced")
+    for name, is_log in ((axes.x, axes.log_x), (axes.y, axes.log_y)):
+        has_place &= points[name].gt(0) if is_log else points[name].notna()
+    return points[has_place].sort_values([axes.x, axes.y], kind="stable")
+
+
+def _nothing(points: pd.DataFrame, axes: Axes) -> str:
+    above = " above 0, as a logarithmic scale needs" if axes.log_x or axes.log_y else ""
+    return (
+        f"None of the {len(points)} points of these sweeps has both "
+        f"{METRICS[axes.x].phrase} and {METRICS[axes.y].phrase}{above}."
+    )
 
 
 def _traces(
-    points: pd.DataFrame, curves: Sequence[Curve], x: str, y: str
+    points: pd.DataFrame, curves: Sequence[Curve], axes: Axes, roles: Sequence[str]
 ) -> list[Figure]:
-    drawn = _Drawn(points[x].tolist(), points[y].tolist(), _customdata(points))
+    flagged = [bool(flags) for flags in points["flags"]]
+    drawn = _Drawn(
+        points[axes.x].tolist(),
+        points[axes.y].tolist(),
+        _customdata(points),
+        flagged,
+    )
     positions = points.groupby(["config_key", "standing"], sort=False).indices
     return [
-        _trace(drawn.at(positions[key, role]), curve, role, (METRICS[x], METRICS[y]))
+        _trace(drawn.at(positions[key, role]), curve, role, axes)
         for curve in curves
-        for key, role in ((curve.config_key, role) for role in ROLES)
+        for key, role in ((curve.config_key, role) for role in roles)
         if (key, role) in positions
     ]
 
@@ -96,28 +133,28 @@ class _Drawn(NamedTuple):
     x: list[float]
     y: list[float]
     customdata: list[list[Any]]
+    flagged: list[bool]
 
     def at(self, positions: Iterable[int]) -> "_Drawn":
         chosen = list(positions)
-        return _Drawn(
-            [self.x[i] for i in chosen],
-            [self.y[i] for i in chosen],
-            [self.customdata[i] for i in chosen],
-        )
+        return _Drawn(*([column[i] for i in chosen] for column in self))
 
 
-def _trace(
-    drawn: _Drawn, curve: Curve, role: str, axes: tuple[Metric, Metric]
-) -> Figure:
+def _trace(drawn: _Drawn, curve: Curve, role: str, axes: Axes) -> Figure:
     looks = curve_look(curve)
+    is_line = role in {"frontier", GHOST}
     trace: Figure = {
         "type": "scatter",
-        "mode": "lines+markers" if role == "frontier" else "markers",
-        "name": curve.config_key,
-        **drawn._asdict(),
-        "cliponaxis": False,
-        "hovertemplate": _hover(curve, *axes),
-        "marker": _marker(looks, role),
+        "mode": "lines+markers" if is_line else "markers",
+        "name": escape(curve_name(curve)),
+        "legendgroup": escape(curve.config_key),
+        "showlegend": role == "frontier",
+        "x": drawn.x,
+        "y": drawn.y,
+        "customdata": drawn.customdata,
+        "cliponaxis": axes.zoom is not None,
+        "hovertemplate": _hover(curve, role, axes),
+        "marker": _marker(looks, role, drawn.flagged),
         "meta": {
             "key": curve.config_key,
             "label": _label(curve),
@@ -126,34 +163,58 @@ def _trace(
             "dark": looks.colour.dark,
         },
     }
-    if role == "frontier":
-        line = {"color": looks.colour.light, "dash": looks.dash}
-        trace["line"] = {**line, "width": theme.LINE_PX}
+    if is_line:
+        trace["line"] = _line(looks, role)
     return trace
+
+
+def _line(looks: theme.Look, role: str) -> Figure:
+    line = {"color": looks.colour.light}
+    if role == GHOST:
+        return {**line, "dash": theme.GHOST_DASH, "width": theme.GHOST_LINE_PX}
+    return {**line, "dash": looks.dash, "width": theme.LINE_PX}
+
+
+def curve_name(curve: Curve) -> str:
+    """Return what a line is: its key, and of each sweep the day and the run."""
+    sweeps = " + ".join(
+        f"{sweep.measured_at:%Y-%m-%d}, run {sweep.run_id}" for sweep in curve.sweeps
+    )
+    return f"{curve.config_key} ({sweeps})"
 
 
 def _label(curve: Curve) -> str:
     sweep = curve.sweep
     parts = [hardware_label(sweep.hardware), framework_label(sweep.framework)]
     methods = [method for method in sweep.spec_methods if method != "none"]
-    return escape(" ".join(filter(None, [*parts, sweep.precision, *methods])))
+    words = " ".join(filter(None, [*parts, sweep.precision, *methods]))
+    if not sweep.is_complete:
+        words = f"{words}, {sweep.received} of {sweep.planned}"
+    return escape(words)
 
 
-def _marker(looks: theme.Look, role: str) -> Figure:
-    return {
+def _marker(looks: theme.Look, role: str, flagged: Sequence[bool]) -> Figure:
+    if role == GHOST:
+        return {"color": looks.colour.light, "size": theme.GHOST_MARKER_PX}
+    marker = {
         "color": looks.colour.light,
         "symbol": theme.OUT_MARKER if role == "out" else looks.marker,
         "size": theme.MARKER_PX,
         "opacity": theme.FAINT if role == "dominated" else 1,
     }
+    if role != "out" and any(flagged):
+        rings = [theme.RING_PX if flag else 0 for flag in flagged]
+        return {**marker, "line": {"color": theme.WARN, "width": rings}}
+    return marker
 
 
-def _hover(curve: Curve, x: Metric, y: Metric) -> str:
+def _hover(curve: Curve, role: str, axes: Axes) -> str:
+    key = f"{curve.config_key} (former)" if role == GHOST else curve.config_key
     return _HOVER.format(
-        key=_literal(curve.config_key),
+        key=_literal(key),
         checkpoint=_literal(curve.sweep.checkpoint),
-        x=x.title,
-        y=y.title,
+        x=METRICS[axes.x].title,
+        y=METRICS[axes.y].title,
     )
 
 
@@ -178,10 +239,11 @@ def _literal(text: str) -> str:
     return escape(text).replace("%{", "% {")
 
 
-def _layout(x: Metric, y: Metric) -> Figure:
+def _layout(axes: Axes) -> Figure:
+    zoom = axes.zoom
     return {
-        "xaxis": _axis(x),
-        "yaxis": _axis(y),
+        "xaxis": _axis(METRICS[axes.x], zoom[:2] if zoom else None, is_log=axes.log_x),
+        "yaxis": _axis(METRICS[axes.y], zoom[2:] if zoom else None, is_log=axes.log_y),
         "showlegend": False,
         "hovermode": "closest",
         "hoverlabel": {
@@ -197,12 +259,19 @@ def _layout(x: Metric, y: Metric) -> Figure:
     }
 
 
-def _axis(metric: Metric) -> Figure:
-    return {
+def _axis(metric: Metric, shown: Range | None, *, is_log: bool) -> Figure:
+    axis = {
         "title": {"text": metric.title, "standoff": 12},
-        "rangemode": "tozero",
+        "type": "log" if is_log else "linear",
+        "rangemode": "normal" if is_log else "tozero",
         "gridcolor": theme.GRID,
         "zerolinecolor": theme.GRID,
         "tickformat": ",~r",
         "automargin": True,
     }
+    if is_log:
+        axis["dtick"] = "D2"
+    if shown and not (is_log and shown[0] <= 0):
+        axis["range"] = [math.log10(end) for end in shown] if is_log else list(shown)
+        axis["autorange"] = False
+    return axis

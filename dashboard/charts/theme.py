@@ -14,6 +14,12 @@ FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif'
 LINE_PX = 2
 MARKER_PX = 8
 FAINT = 0.35
+GHOST_DASH = "dot"
+GHOST_LINE_PX = 1.5
+GHOST_MARKER_PX = 4
+RING_PX = 2
+WARN = "#b07000"
+PAPER = "#ffffff"
 GRID = "#d9dee3"
 INK = "#4a5561"
 

@@ -10,6 +10,7 @@ from django.db.models.query import QuerySet
 from dashboard.analysis.frames import HOT_METRICS
 from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, EvalResult, Point, Sweep
+from dashboard.queries.currency import sweeps_as_of
 from dashboard.vocabulary.metrics import DERIVED
 from dashboard.vocabulary.scenarios import scenario_order
 
@@ -43,10 +44,7 @@ def current_curve(key: ConfigKey, scenario: str) -> StoredCurve | None:
 
 def curve_as_of(key: ConfigKey, scenario: str, moment: datetime) -> StoredCurve | None:
     """Return what was current at a moment, that moment included; held ones never."""
-    official = _sweeps(key, scenario).filter(
-        state__in=[Sweep.State.CURRENT, Sweep.State.FORMER], official_at__lte=moment
-    )
-    return _newest_curve(official)
+    return _newest_curve(_of(sweeps_as_of(moment), key, scenario))
 
 
 def curve_of_run(
@@ -58,9 +56,13 @@ def curve_of_run(
 
 
 def _sweeps(key: ConfigKey, scenario: str) -> QuerySet[Sweep]:
-    chosen = Sweep.objects.filter(config_key=key, scenario=scenario)
+    return _of(Sweep.objects.all(), key, scenario)
+
+
+def _of(sweeps: QuerySet[Sweep], key: ConfigKey, scenario: str) -> QuerySet[Sweep]:
     return (
-        chosen.defer("planned")
+        sweeps.filter(config_key=key, scenario=scenario)
+        .defer("planned")
         .select_related("run", "checkpoint")
         .order_by("official_at", "run__github_run_id")
     )

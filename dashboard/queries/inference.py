@@ -1,18 +1,20 @@
 """What the inference page reads: current sweeps, then the points of those drawn."""
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from django.db.models import FloatField, QuerySet
+from django.db.models import F, FloatField, Func, Q, QuerySet, TextField, Window
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, RowNumber
 
 from dashboard.analysis.curves import Curve, SweepFacts, by_sweep
 from dashboard.analysis.frames import HOT_METRICS
 from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, Point, Run, Sweep
-from dashboard.vocabulary.metrics import DERIVED
+from dashboard.queries.currency import official_sweeps, sweeps_as_of
+from dashboard.vocabulary.metrics import DERIVED, METRICS
 
 SWEEP_FIELDS = (
     "id",
@@ -34,7 +36,18 @@ SWEEP_FIELDS = (
     "spec_methods",
     "acceptance_source",
     "acceptance_length",
+    "state",
+    "state_reason",
 )
+
+# How many sweeps of a key, held and not held, its history goes back at most.
+LONGEST_HISTORY = 6
+
+KIND_FILTERS = {
+    "single": Q(deployment__multinode=False),
+    "multinode": Q(deployment__multinode=True, deployment__disagg=False),
+    "disaggregated": Q(deployment__disagg=True),
+}
 
 # Names of the frame's columns, in the order of the fields read.
 POINT_FIELDS = {
@@ -66,25 +79,60 @@ PROVENANCE = (
 )
 
 
-def current_sweeps() -> list[SweepFacts]:
-    """Return the current sweep of every config key and scenario, and its extensions.
+def current_sweeps(moment: datetime | None = None) -> list[SweepFacts]:
+    """Return the sweep of each config key and scenario that was current then.
 
-    At most a few per key, whatever the number of runs and points.
+    With its extensions; None is now. At most a few per key, whatever the number of
+    runs and points.
     """
-    return _facts(Sweep.objects.filter(state=Sweep.State.CURRENT))
+    if moment is not None:
+        return _facts(sweeps_as_of(moment))
+    return _facts(official_sweeps().filter(state=Sweep.State.CURRENT))
 
 
-def held_sweeps(drawn: Sequence[Curve]) -> list[SweepFacts]:
-    """Return the held sweeps that are newer than the curve drawn for their key."""
-    newest = {curve.config_key: curve.sweeps[-1].official_at for curve in drawn}
-    held = Sweep.objects.filter(
-        state=Sweep.State.HELD,
-        config_key__key__in=newest,
+def history(drawn: Sequence[Curve], moment: datetime | None) -> list[SweepFacts]:
+    """Return the newest official sweeps of the keys drawn, held ones among them."""
+    known = official_sweeps().filter(
+        config_key__key__in={curve.config_key for curve in drawn},
         scenario__in={curve.sweep.scenario for curve in drawn},
     )
-    return [
-        sweep for sweep in _facts(held) if sweep.official_at > newest[sweep.config_key]
-    ]
+    if moment is not None:
+        known = known.filter(official_at__lte=moment)
+    place = Window(
+        RowNumber(),
+        partition_by=[F("config_key_id"), Q(state=Sweep.State.HELD)],
+        order_by=[F("official_at").desc(), F("run__github_run_id").desc()],
+    )
+    return _facts(known.alias(place=place).filter(place__lte=LONGEST_HISTORY))
+
+
+def official_moment(github_run_id: int) -> datetime | None:
+    """Return the date under which a run counts, None where there is no such run."""
+    run = Run.objects.filter(github_run_id=github_run_id).first()
+    return None if run is None else run.published_at or run.created_at
+
+
+def places(
+    kinds: Iterable[str] = (), offload: str = "", methods: Sequence[str] = ()
+) -> Q:
+    """Return the condition on points of these deployments; nothing asked is all."""
+    chosen = Q()
+    for kind in kinds:
+        chosen |= KIND_FILTERS[kind]
+    if offload:
+        without = Q(deployment__kv_offloading="none")
+        chosen &= without if offload == "without" else ~without
+    if methods:
+        chosen &= Q(deployment__spec_method__in=methods)
+    return chosen
+
+
+def measured_metrics(drawn: Sequence[Curve]) -> set[str]:
+    """Return the metrics that some point of the curves has."""
+    names = Func(F("metrics"), function="jsonb_object_keys", output_field=TextField())
+    stored = Point.objects.filter(sweep_id__in=by_sweep(drawn), is_current=True)
+    found = set(stored.annotate(name=names).values_list("name", flat=True).distinct())
+    return (found & METRICS.keys()) | DERIVED
 
 
 def known_keys(keys: Iterable[str]) -> set[str]:
@@ -95,8 +143,10 @@ def known_keys(keys: Iterable[str]) -> set[str]:
     return set(known.values_list("key", flat=True))
 
 
-def points(drawn: Sequence[Curve], metrics: Iterable[str]) -> pd.DataFrame:
-    """Return the current points of the curves, one row each.
+def points(
+    drawn: Sequence[Curve], metrics: Iterable[str], where: Q | None = None
+) -> pd.DataFrame:
+    """Return the current points of the curves, one row each, as far as ``where`` says.
 
     Columns are ``frames.POINT_COLUMNS``, ``frames.HOT_METRICS``, the derived metrics
     and ``metrics``; a value that was not measured is NaN.
@@ -105,7 +155,7 @@ def points(drawn: Sequence[Curve], metrics: Iterable[str]) -> pd.DataFrame:
     stored = [
         name for name in metrics if name not in POINT_FIELDS and name not in DERIVED
     ]
-    chosen = Point.objects.filter(sweep_id__in=sweeps, is_current=True)
+    chosen = Point.objects.filter(where or Q(), sweep_id__in=sweeps, is_current=True)
     rows = (
         chosen.annotate(
             **{f"metric_{n}": _metric(name) for n, name in enumerate(stored)}
@@ -131,8 +181,7 @@ def _metric(name: str) -> Cast:
 
 
 def _facts(sweeps: QuerySet[Sweep]) -> list[SweepFacts]:
-    official = sweeps.filter(run__publication=Run.Publication.OFFICIAL)
-    return [_sweep_facts(row) for row in official.values_list(*SWEEP_FIELDS)]
+    return [_sweep_facts(row) for row in sweeps.values_list(*SWEEP_FIELDS)]
 
 
 def _sweep_facts(row: tuple[Any, ...]) -> SweepFacts:
@@ -157,6 +206,8 @@ def _sweep_facts(row: tuple[Any, ...]) -> SweepFacts:
         spec_methods=tuple(values["spec_methods"]),
         acceptance_source=values["acceptance_source"],
         acceptance_length=values["acceptance_length"],
+        is_held=values["state"] == Sweep.State.HELD,
+        state_reason=values["state_reason"],
     )
 
 

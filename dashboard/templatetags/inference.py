@@ -46,6 +46,28 @@ def swatch(look: Look) -> dict[str, Any]:
     return {"colour": look.colour, "dash": dash, "path": path}
 
 
+@register.inclusion_tag("_trust_marks.html")
+def trust_marks(entry: Any) -> dict[str, Any]:
+    """Say what to doubt about a line: partial, synthetic, old, or not the newest."""
+    return {
+        "sweep": entry.curve.sweep,
+        "old_days": entry.old_days,
+        "held": entry.lineage.held,
+    }
+
+
+@register.filter
+def plain(value: float | None) -> str:
+    """Write a number as it is typed: no separators, no needless zeros."""
+    return "" if value is None else f"{value:.10g}"
+
+
+@register.filter
+def signed_percent(change: float) -> str:
+    """Write a fraction as a percentage with its sign."""
+    return f"{change:+.1%}".replace("-", "\u2212")
+
+
 @register.simple_tag
 def received_of(sweep: SweepFacts) -> str:
     """Say how many of the planned points came, as far as a plan is known."""

@@ -1,56 +1,71 @@
-"""The inference page: one frontier per config key, its rows, and the same as CSV."""
+"""The inference page: one frontier per config key, its rows, and the same as files."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import re
+from typing import Any
 
-import pandas as pd
-from django.http import HttpRequest, HttpResponse
+import orjson
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import condition, require_safe
+from django_htmx.middleware import HtmxDetails
 
-from dashboard.analysis.curves import Curve, SweepFacts, curves
-from dashboard.analysis.pareto import standings
 from dashboard.caching import data_etag
-from dashboard.charts.frontier import curve_look, frontier_figure
-from dashboard.forms import InferenceForm, Selection, axis_options, filter_options
+from dashboard.charts.exports import export_layout, html_document, titled
+from dashboard.charts.frontier import Figure
+from dashboard.forms.inference import InferenceForm
+from dashboard.forms.options import (
+    axis_options,
+    check_groups,
+    filter_options,
+    offload_options,
+)
+from dashboard.forms.selection import Selection
 from dashboard.queries import inference as queries
+from dashboard.views.inference_parts import (
+    Shown,
+    nothing,
+    ranking,
+    shown_of,
+    words,
+)
 from dashboard.views.point_tables import (
     csv_answer,
-    in_table_order,
+    sorted_rows,
+    table_columns,
     table_metrics,
     table_rows,
 )
-from dashboard.vocabulary.hardware import hardware_order
 from dashboard.vocabulary.metrics import METRICS
 from dashboard.vocabulary.scenarios import scenario_label
 
+# A script asks for the part that changes; anything else gets the page.
+PARTS = {
+    "view": "_inference_view.html",
+    "ranking": "_inference_ranking.html",
+    "points": "_inference_table.html",
+}
 
-class Shown(NamedTuple):
-    """The curves of a selection and their points, in the order of the page."""
 
-    curves: list[Curve]
-    points: pd.DataFrame
+class HtmxRequest(HttpRequest):
+    """A request that the middleware has told who asks."""
+
+    htmx: HtmxDetails
 
 
 @require_safe
-def inference(request: HttpRequest) -> HttpResponse:
+def inference(request: HtmxRequest) -> HttpResponse:
     form = _form(request)
-    if not form.is_valid():
-        return render(request, "inference_refused.html", {"form": form}, status=400)
-    chosen = form.selection
-    context = {
-        "chosen": chosen,
-        "scenario_label": scenario_label(chosen.scenario),
-        "x": METRICS[chosen.x],
-        "y": METRICS[chosen.y],
-        "options": filter_options(chosen, form.offered),
-        "axes": {"x": axis_options(chosen.x), "y": axis_options(chosen.y)},
-        "query": request.GET.urlencode(),
-        "ignored": form.ignored,
-    }
-    shown = _shown(form)
-    context |= _drawing(shown, chosen) if shown.curves else _nothing(form)
-    return render(request, "inference.html", context)
+    if form.is_valid():
+        context = _page(request, form)
+        template = PARTS.get(_part(request), "inference.html")
+        answer = render(request, template, context)
+    else:
+        context = {"form": form, "is_part": bool(_part(request))}
+        context["remaining"] = _without(request.GET, form.refused)
+        answer = render(request, "inference_refused.html", context, status=400)
+    patch_vary_headers(answer, ["HX-Request", "HX-Target"])
+    return answer
 
 
 @require_safe
@@ -58,68 +73,128 @@ def inference(request: HttpRequest) -> HttpResponse:
 def inference_csv(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if not form.is_valid():
-        reasons = "\n".join(form.sentences)
-        return HttpResponse(reasons, status=400, content_type="text/plain")
-    chosen = form.selection
-    shown = _shown(form)
-    name = "-".join(filter(None, ("frontiers", chosen.model, chosen.scenario)))
-    filename = "".join(c if c.isalnum() or c in "-." else "_" for c in name)
-    return csv_answer(shown.points, chosen.x, chosen.y, f"{filename}.csv")
+        return _refused(form)
+    shown = shown_of(form)
+    chosen = shown.chosen
+    rows = sorted_rows(shown.rows, chosen.sort)
+    return csv_answer(rows, chosen.x, chosen.y, f"{_filename(chosen)}.csv")
+
+
+@require_safe
+def inference_json(request: HttpRequest) -> HttpResponse:
+    form = _form(request)
+    if not form.is_valid():
+        return _refused(form)
+    figure = _alone(request, shown_of(form))
+    if isinstance(figure, str):
+        return HttpResponse(figure, status=404, content_type="text/plain")
+    return HttpResponse(orjson.dumps(figure), content_type="application/json")
+
+
+@require_safe
+def inference_html(request: HttpRequest) -> HttpResponse:
+    form = _form(request)
+    if not form.is_valid():
+        return _refused(form)
+    shown = shown_of(form)
+    figure = _alone(request, shown)
+    if isinstance(figure, str):
+        return HttpResponse(figure, status=404, content_type="text/plain")
+    answer = HttpResponse(html_document(figure, shown.title))
+    filename = f"{_filename(shown.chosen)}.html"
+    answer["Content-Disposition"] = f'attachment; filename="{filename}"'
+    return answer
 
 
 def _form(request: HttpRequest) -> InferenceForm:
-    return InferenceForm(request.GET, queries.current_sweeps(), queries.known_keys)
+    return InferenceForm(request.GET, queries)
 
 
-def _shown(form: InferenceForm) -> Shown:
-    chosen = form.selection
-    drawn = curves(sweep for sweep in form.offered if chosen.takes(sweep))
-    drawn.sort(key=_legend_order)
-    points = queries.points(drawn, (chosen.x, chosen.y))
-    standing = standings(points, "config_key", chosen.x, chosen.y)
-    placed = points.assign(standing=standing)
-    return Shown(drawn, in_table_order(placed, drawn, chosen.x))
+def _part(request: HtmxRequest) -> str:
+    if not request.htmx:
+        return ""
+    # What Back asks for names no target: it is the whole view.
+    return "view" if request.htmx.history_restore_request else request.htmx.target or ""
 
 
-def _legend_order(curve: Curve) -> tuple[tuple[int, str], str]:
-    return hardware_order(curve.sweep.hardware), curve.config_key
+def _refused(form: InferenceForm) -> HttpResponse:
+    reasons = "\n".join(form.sentences)
+    return HttpResponse(reasons, status=400, content_type="text/plain; charset=utf-8")
 
 
-def _drawing(shown: Shown, chosen: Selection) -> dict[str, Any]:
-    figure = frontier_figure(shown.points, shown.curves, chosen.x, chosen.y)
-    is_drawn = not isinstance(figure, str)
-    has_disaggregated = bool(shown.points["disagg"].any())
-    metrics = table_metrics(chosen.x, chosen.y, has_disaggregated=has_disaggregated)
+def _without(query: QueryDict, names: set[str]) -> str:
+    kept = query.copy()
+    for name in names:
+        kept.pop(name, None)
+    return kept.urlencode()
+
+
+def _filename(chosen: Selection) -> str:
+    name = "-".join(filter(None, ("frontiers", chosen.model, chosen.scenario)))
+    return re.sub(r"[^a-zA-Z0-9.-]", "_", name)
+
+
+def _alone(request: HttpRequest, shown: Shown) -> Figure | str:
+    """Return the figure as it stands away from its page, or why there is none."""
+    if not shown.curves or isinstance(shown.figure, str):
+        reason = shown.figure if shown.curves else ""
+        return str(reason or "Nothing passes these filters.")
+    visible = [
+        trace
+        for trace in shown.figure["data"]
+        if trace["meta"]["key"] not in shown.chosen.hidden
+    ]
+    layout = export_layout(words(request, shown), len(shown.curves), shown.chosen.at)
+    return titled({**shown.figure, "data": visible}, layout)
+
+
+def _page(request: HtmxRequest, form: InferenceForm) -> dict[str, Any]:
+    shown = shown_of(form)
+    chosen = shown.chosen
+    context = {
+        "chosen": chosen,
+        "scenario_label": scenario_label(chosen.scenario),
+        "x": METRICS[chosen.x],
+        "y": METRICS[chosen.y],
+        "query": request.GET.urlencode(),
+        "ignored": form.ignored,
+        "is_part": bool(_part(request)),
+    }
+    if not shown.curves:
+        return context | _filters(shown, set()) | nothing(form)
+    present = queries.measured_metrics(shown.curves)
+    return context | _filters(shown, present) | _drawing(request, shown)
+
+
+def _filters(shown: Shown, present: set[str]) -> dict[str, Any]:
+    chosen, offered = shown.chosen, shown.offered
     return {
-        "figure": figure if is_drawn else None,
-        "reason": None if is_drawn else figure,
-        "legend": [(curve, curve_look(curve)) for curve in shown.curves],
-        "metrics": metrics,
-        "rows": table_rows(shown.points, metrics),
-        "standings": shown.points["standing"].value_counts().to_dict(),
-        "partial": [c.sweep for c in shown.curves if not c.sweep.is_complete],
-        "held": queries.held_sweeps(shown.curves),
-        "has_disaggregated": has_disaggregated,
+        "options": filter_options(chosen, offered),
+        "groups": check_groups(chosen, offered),
+        "offloads": offload_options(chosen),
+        "axes": {
+            "x": axis_options(chosen.x, present),
+            "y": axis_options(chosen.y, present),
+        },
     }
 
 
-def _nothing(form: InferenceForm) -> dict[str, Any]:
-    """Say why nothing is drawn, and which filter does it."""
-    if not queries.runs_stored():
-        return {"is_empty": True}
-    if not form.offered:
-        return {"reason": "No official sweep is stored yet, only unofficial runs."}
-    return {"reason": _mismatch(form.selection, form.offered)}
-
-
-def _mismatch(chosen: Selection, offered: Sequence[SweepFacts]) -> str:
-    current = {sweep.config_key for sweep in offered}
-    if chosen.keys and current.isdisjoint(chosen.keys):
-        return f"No current official sweep of {', '.join(chosen.keys)} is stored."
-    here = [sweep for sweep in offered if chosen.offers(sweep)]
-    if not here:
-        of = f" of {scenario_label(chosen.scenario)}" if chosen.scenario else ""
-        return f"{chosen.model} has no current official sweep{of}."
-    filters = {"precision": chosen.precisions, "key": chosen.keys}
-    asked = "; ".join(f"{n} {', '.join(v)}" for n, v in filters.items() if v)
-    return f"None of the {len(here)} current sweeps passes the filter: {asked}."
+def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
+    chosen, figure = shown.chosen, shown.figure
+    is_drawn = not isinstance(figure, str)
+    has_disaggregated = bool(shown.points["disagg"].any())
+    metrics = table_metrics(chosen.x, chosen.y, has_disaggregated=has_disaggregated)
+    layout = export_layout(words(request, shown), len(shown.curves), None)
+    return {
+        "figure": figure if is_drawn else None,
+        "alone": layout,
+        "reason": None if is_drawn else figure,
+        "legend": shown.legend,
+        "columns": table_columns(metrics, chosen.sort, request.GET),
+        "rows": table_rows(sorted_rows(shown.rows, chosen.sort), metrics),
+        "standings": shown.points["standing"].value_counts().to_dict(),
+        "partial": [c.sweep for c in shown.curves if not c.sweep.is_complete],
+        "held": [sweep for entry in shown.legend for sweep in entry.lineage.held],
+        "has_disaggregated": has_disaggregated,
+        **ranking(shown),
+    }

@@ -3,14 +3,16 @@
 import csv
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 
 from dashboard.analysis.curves import Curve
 from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
+
+AriaSort = Literal["", "ascending", "descending"]
 
 SHOWN = (
     "tput_per_gpu",
@@ -66,6 +68,71 @@ def in_table_order(
     order = {curve.config_key: place for place, curve in enumerate(curves)}
     placed = points.assign(place=points["config_key"].map(order))
     return placed.sort_values(["place", x, "point_id"], kind="stable")
+
+
+class Column(NamedTuple):
+    """One column: its header, and the query that sorts by it.
+
+    ``order`` is the value of aria-sort, empty where the table is sorted by another.
+    ``help_anchor`` is where the help page explains it, empty where it does not.
+    """
+
+    label: str
+    unit: str
+    query: str
+    order: AriaSort
+    is_number: bool
+    help_anchor: str = ""
+    formula: str = ""
+
+
+# Columns beside the metrics, as (name, label, unit, word of the help page).
+_BEFORE = (
+    ("config_key", "Config key", "", "word-config-key"),
+    ("deployment", "Deployment", "", "word-deployment"),
+    ("concurrency", "Concurrency", "requests", "word-concurrency"),
+    ("gpus", "GPUs", "", ""),
+)
+_AFTER = (
+    ("standing", "Standing", "", "word-frontier"),
+    ("checkpoint", "Checkpoint", "", "word-checkpoint"),
+    ("run_id", "Run", "", "word-run"),
+)
+_NUMBERS = frozenset({"concurrency", "gpus", *METRICS})
+
+
+def table_columns(
+    metrics: Sequence[Metric], sort: str, query: QueryDict
+) -> list[Column]:
+    """Return the header of the table; each links to the table sorted by it."""
+    measured = [(m.name, m.label, m.unit, f"metric-{m.name}") for m in metrics]
+    return [
+        _column(words, sort, query.copy()) for words in (*_BEFORE, *measured, *_AFTER)
+    ]
+
+
+def _column(words: tuple[str, str, str, str], sort: str, query: QueryDict) -> Column:
+    name, label, unit, anchor = words
+    order, query["sort"] = _next_sort(name, sort)
+    formula = METRICS[name].formula if name in METRICS else ""
+    is_number = name in _NUMBERS
+    return Column(label, unit, query.urlencode(), order, is_number, anchor, formula)
+
+
+def _next_sort(name: str, sort: str) -> tuple[AriaSort, str]:
+    if sort == name:
+        return "ascending", f"-{name}"
+    return ("descending" if sort == f"-{name}" else "", name)
+
+
+def sorted_rows(points: pd.DataFrame, sort: str) -> pd.DataFrame:
+    """Return the rows by one column, ``-name`` from the top down; blanks last."""
+    name = sort.removeprefix("-")
+    if name not in points.columns:
+        return points
+    return points.sort_values(
+        name, ascending=sort == name, kind="stable", na_position="last"
+    )
 
 
 def table_rows(points: pd.DataFrame, metrics: Sequence[Metric]) -> list[PointRow]:

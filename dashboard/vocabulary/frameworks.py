@@ -25,16 +25,19 @@ LABELS = {
 }
 
 
+def canonical_framework(name: str) -> str:
+    """Return the one name of a framework, lower case; an unknown one as it is."""
+    lower = name.lower()
+    return ALIASES.get(lower, lower)
+
+
 def framework_label(name: str) -> str:
     """Return the label of a framework or alias; an unknown one is shown as it is."""
-    lower = name.lower()
-    canonical = ALIASES.get(lower, lower)
-    return LABELS.get(canonical, name)
+    return LABELS.get(canonical_framework(name), name)
 
 
 def same_framework(name: str) -> frozenset[str]:
     """Return every name that means the same framework as ``name``, lower case."""
-    lower = name.lower()
-    canonical = ALIASES.get(lower, lower)
+    canonical = canonical_framework(name)
     aliases = {alias for alias, target in ALIASES.items() if target == canonical}
     return frozenset({canonical, *aliases})

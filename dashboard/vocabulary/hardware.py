@@ -40,3 +40,9 @@ def hardware_order(name: str) -> tuple[int, str]:
     """Return a sort key; unknown GPUs come last, by name."""
     known = HARDWARE.get(name)
     return (known.order if known else len(_ALL), name)
+
+
+def vendor_of(name: str) -> str:
+    """Return who makes a GPU, or an empty text where it is not known."""
+    known = HARDWARE.get(name)
+    return known.vendor if known else ""

@@ -1,0 +1,1 @@
+"""Query strings, validated: an unknown value names its parameter and the allowed."""

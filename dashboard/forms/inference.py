@@ -1,0 +1,299 @@
+"""The filters of the inference page: every parameter read, checked and named."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, time
+from typing import Any, Protocol, cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import QueryDict
+
+from dashboard.analysis.curves import SweepFacts
+from dashboard.forms.official_names import Translation
+from dashboard.forms.selection import Filters, Selection
+from dashboard.vocabulary.deployment_kinds import KINDS, OFFLOADS
+from dashboard.vocabulary.frameworks import LABELS, canonical_framework
+from dashboard.vocabulary.hardware import HARDWARE
+from dashboard.vocabulary.metrics import AXES, METRICS, default_axes
+from dashboard.vocabulary.models import MODELS, model_group
+from dashboard.vocabulary.scenarios import AGENTIC
+
+MOST_NAMED = 100
+LONGEST_QUOTE = 80
+LARGEST_ID = 2**63 - 1
+SCENARIOS = ("8k/1k", "1k/1k", "1k/8k", AGENTIC)
+PRECISIONS = ("fp4", "fp8", "bf16", "int4")
+SPEC_METHODS = ("none", "mtp", "draft_model", "eagle")
+VENDORS = sorted({hardware.vendor for hardware in HARDWARE.values()})
+TEXT_COLUMNS = (
+    "config_key",
+    "deployment",
+    "concurrency",
+    "gpus",
+    "standing",
+    "checkpoint",
+    "run_id",
+)
+SORTS = tuple(f"{sign}{n}" for n in (*TEXT_COLUMNS, *METRICS) for sign in ("", "-"))
+CORNERS = 4
+_GROUPS = frozenset(model.group for model in MODELS.values())
+_ON_OFF = ("0", "1")
+
+
+class Stored(Protocol):
+    """What the form asks the tables."""
+
+    def current_sweeps(self, moment: datetime | None) -> list[SweepFacts]:
+        """Return the sweeps that were current then; None is now."""
+        ...
+
+    def known_keys(self, keys: Iterable[str]) -> set[str]:
+        """Return those of ``keys`` that are config keys, measured or not."""
+        ...
+
+    def official_moment(self, github_run_id: int) -> datetime | None:
+        """Return the date under which a run counts, None where there is no such run."""
+        ...
+
+
+def _day(name: str) -> forms.DateField:
+    return forms.DateField(
+        required=False,
+        input_formats=["%Y-%m-%d"],
+        error_messages={"invalid": f"{name}: not a date such as 2026-08-01."},
+    )
+
+
+class MomentForm(forms.Form):
+    """As of when: a date, a run, and the oldest day that is still shown."""
+
+    date = _day("date")
+    since = _day("from")
+    asof_run = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        error_messages=dict.fromkeys(
+            ("invalid", "min_value", "max_value"), "asof_run: not the id of a run."
+        ),
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse two answers to one question, and an end before its beginning."""
+        asked = self.cleaned_data
+        if asked.get("date") and asked.get("asof_run"):
+            self.add_error("asof_run", "asof_run: give a run or a date, not both.")
+        if asked.get("date") and asked.get("since") and asked["since"] > asked["date"]:
+            self.add_error("since", "from: later than the date that it is shown as of.")
+        return asked
+
+
+class InferenceForm(forms.Form):
+    """The filters of the inference page, over the sweeps that it could show."""
+
+    model = forms.ChoiceField(required=False)
+    scenario = forms.ChoiceField(required=False)
+    precision = forms.MultipleChoiceField(required=False)
+    hardware = forms.MultipleChoiceField(required=False)
+    vendor = forms.MultipleChoiceField(required=False)
+    framework = forms.MultipleChoiceField(required=False)
+    spec = forms.MultipleChoiceField(required=False)
+    deployment = forms.MultipleChoiceField(required=False)
+    offload = forms.ChoiceField(required=False)
+    key = forms.MultipleChoiceField(required=False)
+    hide = forms.MultipleChoiceField(required=False)
+    x = forms.ChoiceField(required=False)
+    y = forms.ChoiceField(required=False)
+    logx = forms.ChoiceField(required=False)
+    logy = forms.ChoiceField(required=False)
+    optimal = forms.ChoiceField(required=False)
+    ghost = forms.ChoiceField(required=False)
+    sort = forms.ChoiceField(required=False)
+    at = forms.FloatField(
+        required=False,
+        error_messages={"invalid": "at: not a number above 0, such as 50."},
+    )
+    zoom = forms.CharField(required=False)
+
+    def __init__(self, query: QueryDict, stored: Stored) -> None:
+        """Read ``query``, with the official dashboard's names accepted."""
+        translation = Translation(query)
+        asked = translation.asked
+        if "from" in asked:
+            asked.setlist("since", asked.getlist("from"))
+        super().__init__(asked)
+        self.names = translation.names
+        self.ignored = translation.ignored
+        self.when = MomentForm(asked)
+        self.when.full_clean()
+        self.moment = self._moment(stored)
+        self.offered = stored.current_sweeps(self.moment)
+        self._allow_sweeps()
+        self._allow_keys(asked, stored)
+        for name, allowed in _FIXED.items():
+            self._allow(name, allowed)
+
+    def _moment(self, stored: Stored) -> datetime | None:
+        """Return as of when sweeps are shown: the whole of that day, or a run."""
+        if self.when.errors:
+            return None
+        asked = self.when.cleaned_data
+        if asked["date"]:
+            return datetime.combine(asked["date"], time.max, UTC)
+        if asked["asof_run"] is None:
+            return None
+        moment = stored.official_moment(asked["asof_run"])
+        if moment is None:
+            self.when.add_error(
+                "asof_run", f"asof_run: run {asked['asof_run']} is not stored."
+            )
+        return moment
+
+    def _allow_sweeps(self) -> None:
+        offered = self.offered
+        self._allow("model", {model_group(sweep.model) for sweep in offered}, _GROUPS)
+        self._allow("scenario", {s.scenario for s in offered}, SCENARIOS)
+        self._allow("precision", {s.precision for s in offered}, PRECISIONS)
+        self._allow("hardware", {s.hardware for s in offered}, HARDWARE)
+        frameworks = {canonical_framework(s.framework) for s in offered}
+        self._allow("framework", frameworks, LABELS)
+        methods = {method for s in offered for method in s.spec_methods}
+        self._allow("spec", methods, SPEC_METHODS)
+
+    def _allow_keys(self, asked: QueryDict, stored: Stored) -> None:
+        keys = {sweep.config_key for sweep in self.offered}
+        named = [*asked.getlist("key"), *asked.getlist("hide")]
+        others = [key for key in named if key not in keys]
+        known = stored.known_keys(others) if others else ()
+        self._allow("key", keys, known)
+        self._allow("hide", keys, known)
+
+    def _allow(self, name: str, *allowed: Iterable[str]) -> None:
+        values = sorted({value for some in allowed for value in some if value})
+        field = self.fields[name]
+        cast("forms.ChoiceField", field).choices = [(value, value) for value in values]
+        given = self.names.get(name, name).replace("%", "%%")
+        field.error_messages["invalid_choice"] = (
+            f"{given}: %(value)s is not known. Allowed: {_named(values)}."
+        )
+
+    def clean_at(self) -> float | None:
+        """Refuse a value that no frontier has."""
+        at: float | None = self.cleaned_data["at"]
+        if at is not None and at <= 0:
+            raise ValidationError("at: not a number above 0, such as 50.")
+        return at
+
+    def clean_zoom(self) -> tuple[float, ...] | None:
+        """Read the shown rectangle: x from, x to, y from, y to."""
+        text: str = self.cleaned_data["zoom"]
+        try:
+            corners = tuple(float(part) for part in text.split(",") if text)
+        except ValueError:
+            corners = (math.nan,)
+        if not corners:
+            return None
+        if len(corners) != CORNERS or not all(map(math.isfinite, corners)):
+            raise ValidationError("zoom: not four numbers such as 10,80,0,3000.")
+        if corners[0] >= corners[1] or corners[2] >= corners[3]:
+            raise ValidationError("zoom: an end that is not above its beginning.")
+        return corners
+
+    def is_valid(self) -> bool:
+        """Tell whether every parameter was understood."""
+        return super().is_valid() and not self.when.errors
+
+    @property
+    def sentences(self) -> list[str]:
+        """Return what is wrong with the query, a sentence per parameter."""
+        return list(_sentences(self)) + list(_sentences(self.when))
+
+    @property
+    def refused(self) -> set[str]:
+        """Return the names, as given, of the parameters that were refused."""
+        wrong = {*self.errors, *self.when.errors}
+        return {self.names.get({"since": "from"}.get(n, n), n) for n in wrong}
+
+    @property
+    def selection(self) -> Selection:
+        """Return every filter of a valid form, defaults filled in.
+
+        Without a model the one with most points is shown, then its fullest scenario;
+        of all that is offered where the other filters leave nothing.
+        """
+        asked = self.cleaned_data
+        filters = self._filters()
+        pool = [
+            sweep
+            for sweep in self.offered
+            if filters.take(sweep) and asked["scenario"] in {"", sweep.scenario}
+        ] or self.offered
+        model = asked["model"] or _fullest(pool, lambda s: model_group(s.model))
+        pool = [sweep for sweep in pool if model_group(sweep.model) == model]
+        scenario = asked["scenario"] or _fullest(pool, lambda s: s.scenario)
+        x, y = default_axes(agentic=scenario == AGENTIC)
+        return Selection(
+            model=model,
+            scenario=scenario,
+            x=asked["x"] or x,
+            y=asked["y"] or y,
+            filters=filters,
+            moment=self.moment,
+            asof_run=self.when.cleaned_data["asof_run"],
+            log_x=asked["logx"] == "1",
+            log_y=asked["logy"] == "1",
+            only_frontier=asked["optimal"] == "1",
+            has_ghosts=asked["ghost"] == "1",
+            at=asked["at"],
+            sort=asked["sort"],
+            zoom=asked["zoom"],
+            hidden=tuple(asked["hide"]),
+        )
+
+    def _filters(self) -> Filters:
+        asked = self.cleaned_data
+        since: date | None = self.when.cleaned_data["since"]
+        lists = ("precision", "hardware", "vendor", "framework", "spec", "key")
+        return Filters(
+            **{name: tuple(asked[name]) for name in (*lists, "deployment")},
+            offload=asked["offload"],
+            since=datetime.combine(since, time.min, UTC) if since else None,
+        )
+
+
+_FIXED: dict[str, Iterable[str]] = {
+    "vendor": VENDORS,
+    "deployment": KINDS,
+    "offload": OFFLOADS,
+    "x": AXES,
+    "y": AXES,
+    "sort": SORTS,
+    **dict.fromkeys(("logx", "logy", "optimal", "ghost"), _ON_OFF),
+}
+
+
+def _sentences(form: forms.Form) -> Iterator[str]:
+    for errors in form.errors.as_data().values():
+        for error in errors:
+            params = {n: _shortened(v) for n, v in (error.params or {}).items()}
+            yield str(error.message % params if params else error.message)
+
+
+def _shortened(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}..."
+
+
+def _fullest(sweeps: Iterable[SweepFacts], of: Callable[[SweepFacts], str]) -> str:
+    points: Counter[str] = Counter()
+    for sweep in sweeps:
+        points[of(sweep)] += sweep.received
+    return min(points, key=lambda name: (-points[name], name), default="")
+
+
+def _named(values: Sequence[str]) -> str:
+    shown = ", ".join(values[:MOST_NAMED]).replace("%", "%%")
+    more = len(values) - MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown or "nothing yet"

@@ -1,0 +1,224 @@
+"""The official dashboard's parameters: their names and values in this site's words.
+
+A value that means nothing here becomes nothing, and the page says so.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
+
+from django.http import QueryDict
+
+from dashboard.vocabulary.frameworks import canonical_framework
+from dashboard.vocabulary.metrics import METRICS
+from dashboard.vocabulary.models import MODELS, model_group
+from dashboard.vocabulary.scenarios import AGENTIC
+
+# What the names of the official dashboard begin with.
+STARTS = ("g_", "i_", "e_", "unofficialrun")
+LISTS = frozenset(
+    {
+        "precision",
+        "hardware",
+        "vendor",
+        "framework",
+        "spec",
+        "deployment",
+        "key",
+        "hide",
+    }
+)
+SWITCHES = frozenset({"optimal", "logx", "logy", "ghost"})
+_YES = frozenset({"1", "true", "yes", "on"})
+_NO = frozenset({"0", "false", "no", "off"})
+_GROUPS = {
+    spelling.lower(): model.group
+    for model in MODELS.values()
+    for spelling in (model.name, model.label, model.group)
+}
+_STATISTICS = r"(mean|median|p50|p75|p90|p95|p999|p99)"
+# Spellings of a quantity, without punctuation, and its name without a statistic.
+_TIMES = {
+    "ttft": "ttft",
+    "timetofirsttoken": "ttft",
+    "tpot": "tpot",
+    "itl": "itl",
+    "e2e": "e2el",
+    "e2el": "e2el",
+    "latency": "e2el",
+    "intvty": "intvty",
+    "interactivity": "intvty",
+}
+_RATES = {
+    "tpgpu": "tput_per_gpu",
+    "tppergpu": "tput_per_gpu",
+    "tputpergpu": "tput_per_gpu",
+    "totaltputpergpu": "tput_per_gpu",
+    "throughputpergpu": "tput_per_gpu",
+    "outputtputpergpu": "output_tput_per_gpu",
+    "outputtppergpu": "output_tput_per_gpu",
+    "outputthroughputpergpu": "output_tput_per_gpu",
+    "inputtputpergpu": "input_tput_per_gpu",
+    "inputtppergpu": "input_tput_per_gpu",
+    "inputthroughputpergpu": "input_tput_per_gpu",
+}
+_PLAIN = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in METRICS}
+
+Asked = list[tuple[str, str]]
+
+
+def _scenario(value: str) -> str:
+    lower = value.lower().replace("-", "").replace("_", "").replace(" ", "")
+    if lower.startswith("agent"):
+        return AGENTIC
+    lengths = re.fullmatch(r"(\d+k)/?(\d+k)", lower)
+    return f"{lengths[1]}/{lengths[2]}" if lengths else value
+
+
+def _metric(value: str) -> str:
+    """Find the metric that a key such as ``y_tpPerGpu`` or ``p90_ttft`` means."""
+    plain = re.sub(r"[^a-z0-9]", "", re.sub(r"^[xy]_", "", value.lower()))
+    if plain in _PLAIN:
+        return _PLAIN[plain]
+    if plain in _RATES:
+        return _RATES[plain]
+    parts = re.fullmatch(f"{_STATISTICS}?([a-z0-9]+?)", plain)
+    if not parts or parts[2] not in _TIMES:
+        return ""
+    statistic = {"p50": "median", "p999": "p99.9"}.get(parts[1], parts[1] or "median")
+    return f"{statistic}_{_TIMES[parts[2]]}"
+
+
+def _model(value: str) -> str:
+    return _GROUPS.get(value.lower(), model_group(value))
+
+
+def _lower(value: str) -> str:
+    return "" if value.lower() in {"all", "any", "both"} else value.lower()
+
+
+def _vendor(value: str) -> str:
+    return {"nvidia": "NVIDIA", "amd": "AMD"}.get(_lower(value), _lower(value))
+
+
+def _framework(value: str) -> str:
+    return canonical_framework(_lower(value))
+
+
+def _spec(value: str) -> str:
+    return "none" if value.lower() in _NO else _lower(value)
+
+
+def _switch(value: str) -> str:
+    lower = value.lower()
+    if lower in _YES:
+        return "1"
+    return "0" if lower in _NO else value
+
+
+def _disaggregated(value: str) -> Asked:
+    lower = re.sub(r"[^a-z0-9]", "", value.lower())
+    if lower in _YES or lower.startswith("disagg"):
+        return [("deployment", "disaggregated")]
+    if lower in _NO or lower.startswith(("agg", "nondisagg", "single")):
+        return [("deployment", "single"), ("deployment", "multinode")]
+    return []
+
+
+def _log(value: str) -> Asked:
+    lower = value.lower()
+    axes = "y" if lower in _YES else lower if lower in {"x", "y", "xy"} else ""
+    return [(f"log{axis}", "1") for axis in axes] or _as("logy", _known_no, lower)
+
+
+def _known_no(value: str) -> str:
+    return "0" if value in _NO else ""
+
+
+def _as(target: str, meaning: Callable[[str], str], value: str) -> Asked:
+    found = meaning(value)
+    return [(target, found)] if found else []
+
+
+_VALUES: dict[str, Callable[[str], str]] = {
+    "model": _model,
+    "scenario": _scenario,
+    "precision": _lower,
+    "hardware": _lower,
+    "vendor": _vendor,
+    "framework": _framework,
+    "spec": _spec,
+    "deployment": _lower,
+    "offload": _lower,
+    **dict.fromkeys(SWITCHES, _switch),
+}
+_OFFICIAL: dict[str, Callable[[str], Asked]] = {
+    "g_model": partial(_as, "model", _model),
+    "g_rundate": partial(_as, "date", str),
+    "g_runid": partial(_as, "asof_run", str),
+    "i_seq": partial(_as, "scenario", _scenario),
+    "i_prec": partial(_as, "precision", _lower),
+    "i_metric": partial(_as, "y", _metric),
+    "i_xmode": partial(_as, "x", _metric),
+    "i_vendor": partial(_as, "vendor", _vendor),
+    "i_fw": partial(_as, "framework", _framework),
+    "i_disagg": _disaggregated,
+    "i_spec": partial(_as, "spec", _spec),
+    "i_optimal": partial(_as, "optimal", _switch),
+    "i_log": _log,
+}
+# Values of the official dashboard that say "no filter": understood, and nothing to do.
+_EVERYTHING = frozenset({"", "all", "any", "both"})
+
+
+class Translation:
+    """A query in this site's words.
+
+    ``asked`` holds the parameters, ``names`` under which name each was given, and
+    ``ignored`` what was not understood, as ``name=value``.
+    """
+
+    def __init__(self, query: QueryDict) -> None:
+        """Read ``query``; a parameter under its own name wins over the official one."""
+        self.asked = QueryDict(mutable=True)
+        self.names: dict[str, str] = {}
+        self.ignored: list[str] = []
+        official = [n for n in query if n.lower().startswith(STARTS)]
+        for name in query:
+            if name not in official:
+                self._take_own(name, query.getlist(name))
+        for name in official:
+            self._take_official(name, query.getlist(name))
+
+    def _take_own(self, name: str, given: Sequence[Any]) -> None:
+        target = {"to": "date"}.get(name.lower(), name.lower())
+        meaning = _VALUES.get(target, str)
+        values = [meaning(value) for value in _split(given, is_list=target in LISTS)]
+        self._set(name, target, [value for value in values if value])
+
+    def _take_official(self, name: str, given: Sequence[Any]) -> None:
+        meaning = _OFFICIAL.get(name.lower(), lambda _value: [])
+        taken: dict[str, list[str]] = {}
+        for value in _split(given, is_list=True):
+            found = meaning(value)
+            is_known = name.lower() in _OFFICIAL and value.lower() in _EVERYTHING
+            if not found and not is_known:
+                self.ignored.append(f"{name}={value}")
+            for target, text in found:
+                taken.setdefault(target, []).append(text)
+        for target, values in taken.items():
+            if target not in self.asked:
+                self._set(name, target, values)
+
+    def _set(self, name: str, target: str, values: list[str]) -> None:
+        if values:
+            self.asked.setlist(target, values)
+            self.names[target] = name
+
+
+def _split(given: Iterable[Any], *, is_list: bool) -> list[str]:
+    texts = [str(value) for value in given]
+    if is_list:
+        texts = [part for text in texts for part in text.split(",")]
+    return [text.strip() for text in texts if text.strip()]

@@ -1,0 +1,247 @@
+"""What the inference page is made of: its curves, their points, ranking and words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pandas as pd
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from dashboard.analysis.curves import Curve, SweepFacts, curves
+from dashboard.analysis.lineage import Lineage, lineages
+from dashboard.analysis.pareto import standings
+from dashboard.analysis.ranking import best_at, farthest
+from dashboard.charts.exports import Words
+from dashboard.charts.frontier import (
+    Axes,
+    Figure,
+    curve_look,
+    frontier_figure,
+)
+from dashboard.charts.theme import Look
+from dashboard.forms.inference import InferenceForm
+from dashboard.forms.selection import Selection
+from dashboard.queries import inference as queries
+from dashboard.views.point_tables import in_table_order
+from dashboard.vocabulary.hardware import hardware_order
+from dashboard.vocabulary.metrics import METRICS
+from dashboard.vocabulary.scenarios import scenario_label
+
+OLD = timedelta(days=30)
+MOST_RUNS = 8
+
+
+class LegendEntry(NamedTuple):
+    """One line of the chart, as the legend shows it."""
+
+    lineage: Lineage
+    look: Look
+    is_hidden: bool
+    old_days: int | None
+
+    @property
+    def curve(self) -> Curve:
+        """Return the curve that is drawn."""
+        return self.lineage.curve
+
+
+class Ranked(NamedTuple):
+    """A key's best value at the cursor, and the point that has it."""
+
+    place: int
+    entry: LegendEntry
+    point: Mapping[Any, Any]
+    value: float
+    x: float
+    behind: float
+    run_path: str
+
+
+class Unreached(NamedTuple):
+    """A key that no point of reaches the cursor, and how far it gets."""
+
+    entry: LegendEntry
+    x: float | None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The curves of a selection and everything that is read of them once."""
+
+    chosen: Selection
+    offered: Sequence[SweepFacts]
+    now: datetime
+
+    @cached_property
+    def matching(self) -> list[Curve]:
+        """The curves whose sweeps pass the filters, in the order of the legend."""
+        found = curves(sweep for sweep in self.offered if self.chosen.takes(sweep))
+        return sorted(found, key=_legend_order)
+
+    @cached_property
+    def points(self) -> pd.DataFrame:
+        """The points that pass the filters, with their standing, in legend order."""
+        placed = _placed(self.matching, self.chosen)
+        return in_table_order(placed, self.matching, self.chosen.x)
+
+    @cached_property
+    def curves(self) -> list[Curve]:
+        """The curves of which a point passes."""
+        keys = set(self.points["config_key"])
+        return [curve for curve in self.matching if curve.config_key in keys]
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The points that the chart and the table show."""
+        if self.chosen.only_frontier:
+            return self.points[self.points["standing"].eq("frontier")]
+        return self.points
+
+    @cached_property
+    def lineages(self) -> Mapping[str, Lineage]:
+        """What stands beside each curve: former and held sweeps."""
+        known = queries.history(self.curves, self.chosen.moment)
+        return lineages(self.curves, known)
+
+    @cached_property
+    def legend(self) -> list[LegendEntry]:
+        """The lines of the legend."""
+        return [self._entry(curve) for curve in self.curves]
+
+    def _entry(self, curve: Curve) -> LegendEntry:
+        newest = max(sweep.measured_at for sweep in curve.sweeps)
+        age = (self.chosen.moment or self.now) - newest
+        return LegendEntry(
+            self.lineages[curve.config_key],
+            curve_look(curve),
+            curve.config_key in self.chosen.hidden,
+            age.days if age > OLD else None,
+        )
+
+    @cached_property
+    def former(self) -> tuple[pd.DataFrame, list[Curve]] | None:
+        """The points and curves of the sweeps before these, in a frame of their own."""
+        if not self.chosen.has_ghosts:
+            return None
+        found = [
+            lineage.former_curve
+            for lineage in self.lineages.values()
+            if lineage.former_curve
+        ]
+        return (_placed(found, self.chosen), found) if found else None
+
+    @cached_property
+    def figure(self) -> Figure | str:
+        """The chart, or why there is none."""
+        chosen = self.chosen
+        axes = Axes(chosen.x, chosen.y, chosen.log_x, chosen.log_y, chosen.zoom)
+        return frontier_figure(self.rows, self.curves, axes, self.former)
+
+    @property
+    def title(self) -> str:
+        """What the chart shows, in one line."""
+        of = f"{self.chosen.model} {scenario_label(self.chosen.scenario)}"
+        x, y = METRICS[self.chosen.x], METRICS[self.chosen.y]
+        return f"{of}: {y.label.lower()} against {x.phrase}"
+
+
+def shown_of(form: InferenceForm) -> Shown:
+    """Return what a valid form asks to show."""
+    return Shown(form.selection, form.offered, timezone.now())
+
+
+def _legend_order(curve: Curve) -> tuple[tuple[int, str], str]:
+    return hardware_order(curve.sweep.hardware), curve.config_key
+
+
+def _placed(drawn: Sequence[Curve], chosen: Selection) -> pd.DataFrame:
+    filters = chosen.filters
+    where = queries.places(filters.deployment, filters.offload, filters.spec)
+    found = queries.points(drawn, (chosen.x, chosen.y), where)
+    standing = standings(found, "config_key", chosen.x, chosen.y)
+    return found.assign(standing=standing)
+
+
+def ranking(shown: Shown) -> dict[str, Any]:
+    """Return the visible keys by their best value at the cursor."""
+    chosen = shown.chosen
+    entries = {e.curve.config_key: e for e in shown.legend if not e.is_hidden}
+    context = {"at": chosen.at, "ranked": [], "unreached": []}
+    if chosen.at is None or not entries:
+        return context
+    visible = shown.points[shown.points["config_key"].isin(entries)]
+    best = best_at(visible, "config_key", chosen.x, chosen.y, chosen.at)
+    ends = farthest(visible, "config_key", chosen.x, chosen.y)
+    reach = dict(zip(ends["config_key"], ends[chosen.x], strict=True))
+    reached = set(best["config_key"])
+    return {
+        "at": chosen.at,
+        "ranked": _ranked(best, entries, chosen),
+        "unreached": [
+            Unreached(entry, reach.get(key))
+            for key, entry in entries.items()
+            if key not in reached
+        ],
+    }
+
+
+def _ranked(
+    best: pd.DataFrame, entries: Mapping[str, LegendEntry], chosen: Selection
+) -> list[Ranked]:
+    points = best.to_dict("records")
+    return [
+        Ranked(
+            place,
+            entries[point["config_key"]],
+            point,
+            point[chosen.y],
+            point[chosen.x],
+            point[chosen.y] / points[0][chosen.y] - 1 if points[0][chosen.y] else 0.0,
+            reverse("run", args=[point["run_id"]]),
+        )
+        for place, point in enumerate(points, start=1)
+    ]
+
+
+def words(request: HttpRequest, shown: Shown) -> Words:
+    """Return what the chart says of itself away from its page."""
+    runs = sorted({sweep.run_id for curve in shown.curves for sweep in curve.sweeps})
+    named = ", ".join(map(str, runs[:MOST_RUNS]))
+    more = f" and {len(runs) - MOST_RUNS} more" if len(runs) > MOST_RUNS else ""
+    day = f"{shown.chosen.moment or shown.now:%Y-%m-%d}"
+    place = reverse("inference")
+    query = f"?{request.GET.urlencode()}" if request.GET else ""
+    counts = f"{len(shown.curves)} config keys, {len(shown.rows)} points"
+    lines = [
+        f"Current official sweeps as of {day} (UTC): {counts}",
+        f"Runs {named}{more}",
+        f"Source: Frontierboard, {request.build_absolute_uri(place + query)}",
+    ]
+    return Words(shown.title, lines)
+
+
+def nothing(form: InferenceForm) -> dict[str, Any]:
+    """Say why nothing is drawn, and which filter does it."""
+    if not queries.runs_stored():
+        return {"is_empty": True}
+    if not form.offered and form.moment is None:
+        return {"reason": "No official sweep is stored yet, only unofficial runs."}
+    return {"reason": _mismatch(form.selection, form.offered)}
+
+
+def _mismatch(chosen: Selection, offered: Sequence[SweepFacts]) -> str:
+    keys = chosen.filters.key
+    then = f" as of {chosen.moment:%Y-%m-%d}" if chosen.moment else ""
+    current = {sweep.config_key for sweep in offered}
+    if keys and current.isdisjoint(keys):
+        return f"No current official sweep of {', '.join(keys)} is stored{then}."
+    here = [sweep for sweep in offered if chosen.offers(sweep)]
+    if not here:
+        of = f" of {scenario_label(chosen.scenario)}" if chosen.scenario else ""
+        return f"{chosen.model or 'No model'} has no current official sweep{of}{then}."
+    asked = "; ".join(chosen.filters.named())
+    return f"None of the {len(here)} current sweeps passes the filter: {asked}."

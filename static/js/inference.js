@@ -1,0 +1,311 @@
+// Ties filters, legend, cursor, table and address of the inference page together.
+(() => {
+  "use strict";
+  const { Chart, Cursor } = window.Frontierboard;
+  const LATE = 150; // ms after which waiting is shown
+  const view = document.getElementById("view");
+  const narrow = window.matchMedia("(max-width: 800px)");
+  let chart = null;
+  let cursor = null;
+
+  const all = (selector) => [...view.querySelectorAll(selector)];
+  const one = (selector) => view.querySelector(selector);
+  const items = () => all(".legend-item");
+  const keyRows = (key) =>
+    all("tr[data-key]").filter((row) => row.dataset.key === key);
+
+  // The address is the whole state; what changes without a request is kept there too.
+  const keepInAddress = (change) => {
+    const query = new URLSearchParams(window.location.search);
+    change(query);
+    const text = query.toString();
+    window.history.replaceState(window.history.state, "", text ? `?${text}` : window.location.pathname);
+  };
+
+  // Filters
+
+  const LISTS = ["vendor", "hardware", "framework", "precision", "spec", "deployment"];
+  const OF_AXES = ["zoom", "at"];
+  const OF_SCENARIO = ["x", "y", "key", "hide", "sort", ...OF_AXES];
+  // Parameters that make no sense any more when another one changes.
+  const RESETS = {
+    model: ["scenario", "offload", ...LISTS, ...OF_SCENARIO],
+    scenario: OF_SCENARIO,
+    x: OF_AXES,
+    y: ["zoom"],
+    logx: ["zoom"],
+    logy: ["zoom"],
+    date: ["asof_run"],
+    asof_run: ["date"],
+  };
+
+  document.addEventListener("htmx:configRequest", (event) => {
+    const { parameters, triggeringEvent } = event.detail;
+    const changed = triggeringEvent && triggeringEvent.target && triggeringEvent.target.name;
+    for (const name of RESETS[changed] || []) delete parameters[name];
+    for (const name of Object.keys(parameters)) {
+      if (parameters[name] === "") delete parameters[name];
+    }
+  });
+
+  // What only helps to find a choice asks nothing of the server.
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-local]")) event.stopPropagation();
+  }, true);
+
+  const fold = () => {
+    const rail = one("[data-rail]");
+    if (rail) rail.open = !narrow.matches;
+  };
+  narrow.addEventListener("change", fold);
+
+  const bindSearch = (input, entries) => {
+    if (!input) return;
+    input.hidden = entries.length < 6;
+    const find = () => {
+      const text = input.value.trim().toLowerCase();
+      for (const entry of entries) {
+        entry.hidden = !entry.textContent.toLowerCase().includes(text);
+      }
+    };
+    input.addEventListener("input", find);
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") event.preventDefault();
+    });
+  };
+
+  // Waiting and failing
+
+  let waiting = 0;
+  const wait = (target) => {
+    if (!target || !view.contains(target) && target !== view) return;
+    target.setAttribute("aria-busy", "true");
+    waiting = window.setTimeout(() => view.classList.add("is-late"), LATE);
+  };
+  const rest = () => {
+    window.clearTimeout(waiting);
+    view.classList.remove("is-late");
+    for (const busy of [view, ...all("[aria-busy]")]) busy.removeAttribute("aria-busy");
+  };
+  document.addEventListener("htmx:beforeRequest", (event) => wait(event.detail.target));
+  document.addEventListener("htmx:afterRequest", rest);
+
+  const note = document.querySelector("[data-failed]");
+  const fail = (reason) => {
+    note.querySelector("[data-failed-reason]").textContent = reason;
+    note.hidden = false;
+  };
+  document.addEventListener("htmx:responseError", (event) =>
+    fail(`It said ${event.detail.xhr.status}.`));
+  document.addEventListener("htmx:sendError", () => fail("It could not be reached."));
+  document.addEventListener("htmx:timeout", () => fail("It took too long."));
+  document.addEventListener("htmx:historyCacheMissLoadError", () => window.location.reload());
+  note.querySelector("[data-retry]").addEventListener("click", () => {
+    const form = one("[data-filters]");
+    if (form) form.requestSubmit();
+  });
+
+  // Cursor and ranking
+
+  const atNow = () => {
+    const input = one("#ranking-at");
+    return input && Number(input.value) > 0 ? Number(input.value) : null;
+  };
+
+  const rank = (at) => {
+    const input = one("#ranking-at");
+    if (!input || input.value === String(at)) return;
+    input.value = String(at);
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+  };
+
+  // Legend
+
+  const keepHidden = () => {
+    for (const item of items()) {
+      const kept = item.querySelector("input[name=hide]");
+      const isOff = chart.hidden.has(item.dataset.key);
+      if (kept && !isOff) kept.remove();
+      if (kept || !isOff) continue;
+      const input = document.createElement("input");
+      input.type = "hidden";
+      input.name = "hide";
+      input.setAttribute("form", "filters");
+      input.value = item.dataset.key;
+      item.append(input);
+    }
+    keepInAddress((query) => {
+      query.delete("hide");
+      for (const key of [...chart.hidden].sort()) query.append("hide", key);
+    });
+  };
+
+  const showState = () => {
+    for (const item of items()) {
+      const off = chart.hidden.has(item.dataset.key);
+      item.querySelector("button").setAttribute("aria-pressed", String(!off));
+    }
+    for (const row of all("#points tr[data-key]")) {
+      row.classList.toggle("is-hidden", chart.hidden.has(row.dataset.key));
+    }
+    one("[data-show-all]").hidden = chart.hidden.size === 0;
+  };
+
+  const changeHidden = (change) => {
+    const before = [...chart.hidden].sort().join();
+    change(chart.hidden);
+    showState();
+    chart.refresh();
+    if ([...chart.hidden].sort().join() === before) return;
+    keepHidden();
+    if (atNow() !== null) window.htmx.trigger("#ranking-at", "change");
+  };
+
+  const isolate = (key) =>
+    changeHidden((hidden) => {
+      hidden.clear();
+      for (const item of items()) if (item.dataset.key !== key) hidden.add(item.dataset.key);
+    });
+
+  const bindLegend = () => {
+    for (const item of items()) {
+      const { key } = item.dataset;
+      const button = item.querySelector("button");
+      button.addEventListener("click", () =>
+        changeHidden((hidden) => hidden.delete(key) || hidden.add(key)));
+      button.addEventListener("dblclick", () => isolate(key));
+      item.addEventListener("mouseenter", () => chart.dimOthers(key));
+      item.addEventListener("mouseleave", () => chart.dimOthers(null));
+      button.addEventListener("focus", () => {
+        if (button.matches(":focus-visible")) chart.dimOthers(key);
+      });
+      button.addEventListener("blur", () => chart.singled && chart.dimOthers(null));
+    }
+    one("[data-show-all]").addEventListener("click", () =>
+      changeHidden((hidden) => hidden.clear()));
+    one("[data-legend-hint]").hidden = items().length < 2;
+    bindSearch(one("[data-legend-search]"), items());
+  };
+
+  // Table
+
+  const lightRow = (point, on) => {
+    const row = one(`tr[data-point="${point.customdata[0]}"]`);
+    if (row) row.classList.toggle("is-lit", on);
+  };
+
+  const places = () => {
+    const found = new Map();
+    chart.figure.data.forEach((trace, curveNumber) =>
+      trace.customdata.forEach(([id], pointNumber) =>
+        found.set(String(id), { curveNumber, pointNumber })));
+    return found;
+  };
+
+  const bindRows = () => {
+    if (!chart) return;
+    const known = places();
+    for (const row of all("tr[data-point]")) {
+      const place = known.get(row.dataset.point);
+      if (!place) continue;
+      row.addEventListener("mouseenter", () => window.Plotly.Fx.hover(chart.plot, [place]));
+      row.addEventListener("mouseleave", () => window.Plotly.Fx.unhover(chart.plot));
+    }
+  };
+
+  // Zoom and exports
+
+  const showZoom = () => {
+    const isZoomed = Boolean(one("[data-zoom]").value);
+    one("[data-reset-zoom]").hidden = !isZoomed;
+  };
+
+  const keepZoom = (ranges) => {
+    const text = ranges ? ranges.map((end) => Number(end.toPrecision(4))).join(",") : "";
+    one("[data-zoom]").value = text;
+    keepInAddress((query) => (text ? query.set("zoom", text) : query.delete("zoom")));
+    showZoom();
+  };
+
+  const resetZoom = () => {
+    for (const axis of [chart.figure.layout.xaxis, chart.figure.layout.yaxis]) {
+      delete axis.range;
+      delete axis.autorange;
+    }
+    keepZoom(null);
+    return window.Plotly.relayout(chart.plot, { "xaxis.autorange": true, "yaxis.autorange": true });
+  };
+
+  const bindZoom = (drawn) => {
+    drawn.plot.on("plotly_relayout", async (change) => {
+      const names = Object.keys(change);
+      if (names.includes("annotations")) return;
+      if (names.some((name) => name.includes(".range["))) keepZoom(drawn.ranges());
+      await drawn.refresh();
+      if (cursor && cursor.chart === drawn) cursor.show();
+    });
+    drawn.plot.on("plotly_doubleclick", resetZoom);
+    one("[data-reset-zoom]").addEventListener("click", resetZoom);
+    showZoom();
+  };
+
+  const bindExports = (drawn) => {
+    for (const button of all("[data-export]")) {
+      button.hidden = false;
+      button.addEventListener("click", () =>
+        drawn.save(button.dataset.export, atNow(), "frontiers"));
+    }
+  };
+
+  // Downloads show what is shown, also after the address changed without a request.
+  view.addEventListener("click", (event) => {
+    const link = event.target.closest("a[data-follows]");
+    if (link) link.search = window.location.search;
+  });
+
+  // The view comes and goes; the page stays.
+
+  const leave = () => {
+    if (chart) window.Plotly.purge(chart.plot);
+    chart = null;
+    cursor = null;
+  };
+
+  const enter = async () => {
+    note.hidden = true;
+    fold();
+    bindSearch(one("[data-key-search]"), all(".key-list .check"));
+    const holder = one("[data-figure]");
+    if (!holder) return;
+    const off = all("input[name=hide]").map((input) => input.value);
+    const drawn = new Chart(holder, new Set(off));
+    chart = drawn;
+    drawn.plot.replaceChildren();
+    await drawn.refresh();
+    if (chart !== drawn) return; // another view came meanwhile
+    bindLegend();
+    bindRows();
+    bindZoom(drawn);
+    bindExports(drawn);
+    showState();
+    cursor = new Cursor(drawn, one("[data-cursor]"), atNow(), rank);
+    drawn.plot.dataset.drawn = "";
+  };
+
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target === view) leave();
+  });
+  document.addEventListener("htmx:historyCacheMissLoad", leave);
+  document.addEventListener("htmx:historyRestore", enter);
+  document.addEventListener("htmx:afterSwap", (event) => {
+    const { target } = event.detail;
+    if (target === view) enter();
+    else if (target.id === "ranking" && cursor) cursor.clear(atNow());
+    else if (target.id === "points") {
+      bindRows();
+      if (chart) showState();
+    }
+  });
+  document.addEventListener("themechange", () => chart && chart.refresh());
+  enter();
+})();
