@@ -345,6 +345,26 @@ class IngestRequestFactory(DjangoModelFactory):
     target = "runs/90001"
 
 
+class ReuseLinkFactory(DjangoModelFactory):
+    class Meta:
+        model = models.ReuseLink
+
+    repository = factory.SubFactory(RepositoryFactory)
+    merge_run_id = factory.Sequence(lambda n: 80001 + n)
+    source_run_id = factory.Sequence(lambda n: 70001 + n)
+    method = "newest"
+
+
+class ApiTokenFactory(DjangoModelFactory):
+    class Meta:
+        model = models.ApiToken
+
+    name = "nightly"
+    repository = factory.SubFactory(RepositoryFactory)
+    prefix = factory.Sequence(lambda n: f"{n:012x}")
+    digest = factory.LazyAttribute(lambda token: _digest(token.prefix))
+
+
 class CorrectionFactory(DjangoModelFactory):
     class Meta:
         model = models.Correction

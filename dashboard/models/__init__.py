@@ -10,6 +10,7 @@ from dashboard.models.configs import (
 )
 from dashboard.models.corrections import Correction
 from dashboard.models.evals import EvalResult
+from dashboard.models.fetches import Fetch, ReuseLink, WebhookDelivery
 from dashboard.models.generation import Generation
 from dashboard.models.points import Deployment, Point, Sweep
 from dashboard.models.requests import IngestRequest
@@ -23,8 +24,10 @@ from dashboard.models.runs import (
     RunStat,
     Skip,
 )
+from dashboard.models.tokens import ApiToken
 
 __all__ = [
+    "ApiToken",
     "Artifact",
     "ChangelogEntry",
     "Checkpoint",
@@ -35,15 +38,18 @@ __all__ = [
     "Correction",
     "Deployment",
     "EvalResult",
+    "Fetch",
     "Generation",
     "IngestRequest",
     "Job",
     "Point",
     "RawRecord",
     "Repository",
+    "ReuseLink",
     "Run",
     "RunAttempt",
     "RunStat",
     "Skip",
     "Sweep",
+    "WebhookDelivery",
 ]

@@ -168,6 +168,7 @@ class Artifact(Stamped):
         FETCHED = "fetched", "fetched"
         REJECTED = "rejected", "rejected"
         EXPIRED = "expired", "expired"
+        LISTED = "listed", "listed, not fetched"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artifacts")
     github_artifact_id = models.BigIntegerField(null=True, blank=True)
@@ -196,7 +197,9 @@ class Artifact(Stamped):
                 name="artifact_bytes_unique_in_run",
             ),
             models.CheckConstraint(
-                condition=models.Q(state__in=["fetched", "rejected", "expired"]),
+                condition=models.Q(
+                    state__in=["fetched", "rejected", "expired", "listed"]
+                ),
                 name="artifact_state_known",
             ),
         ]

@@ -209,6 +209,26 @@ def _():
     factories.ChangelogEntryFactory(link_state="odd")
 
 
+@breaks("request_one_active_per_run")
+def _():
+    twice(factories.IngestRequestFactory, kind="run", repository="o/r", github_run_id=1)
+
+
+@breaks("reuse_link_two_runs")
+def _():
+    factories.ReuseLinkFactory(merge_run_id=1, source_run_id=1)
+
+
+@breaks("reuse_link_method_known")
+def _():
+    factories.ReuseLinkFactory(method="guess")
+
+
+@breaks("api_token_digest_is_a_hash")
+def _():
+    factories.ApiTokenFactory(digest="the secret itself")
+
+
 @breaks("request_state_known")
 def _():
     factories.IngestRequestFactory(state="lost")
