@@ -1,0 +1,30 @@
+"""GitHub's REST interface: the only code that talks to a network."""
+
+from ingest.github.api import GitHub, Listing
+from ingest.github.errors import (
+    ForbiddenError,
+    GitHubError,
+    GoneError,
+    NotFoundError,
+    RateLimitedError,
+    RefusedAddressError,
+    TooLargeError,
+    UnreachableError,
+)
+from ingest.github.transport import Answers, Options, Transport
+
+__all__ = [
+    "Answers",
+    "ForbiddenError",
+    "GitHub",
+    "GitHubError",
+    "GoneError",
+    "Listing",
+    "NotFoundError",
+    "Options",
+    "RateLimitedError",
+    "RefusedAddressError",
+    "TooLargeError",
+    "Transport",
+    "UnreachableError",
+]
