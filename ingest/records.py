@@ -4,14 +4,8 @@ from collections.abc import Iterable
 
 from dashboard.models import Artifact, RawRecord, Run
 from ingest.reading import ReadArtifact, ReadRun
-from ingest.store import (
-    ARTIFACTS_BY_BYTES,
-    ARTIFACTS_BY_ID,
-    RECORDS,
-    Places,
-    RunStore,
-    Tally,
-)
+from ingest.store import Places, RunStore, Tally
+from ingest.tables import ARTIFACTS_BY_BYTES, ARTIFACTS_BY_ID, RECORDS
 from ingest.upserts import Values, insert, upsert
 
 

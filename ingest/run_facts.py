@@ -9,7 +9,8 @@ from django.conf import settings
 
 from dashboard.models import Repository, Run
 from ingest.artifacts.bundles import Bundle, parse_time
-from ingest.store import ATTEMPTS, JOBS, RUNS, RunStore, Tally
+from ingest.store import RunStore, Tally
+from ingest.tables import ATTEMPTS, JOBS, RUNS
 from ingest.upserts import Values, upsert
 
 MAX_ID = 2**63 - 1

@@ -30,44 +30,14 @@ from ingest.normalize import (
     canonical_precision,
     hardware_base,
 )
-from ingest.upserts import Table, upsert
+from ingest.tables import CONFIG_FILES, CONFIG_KEYS, CONFIG_SNAPSHOTS
+from ingest.upserts import upsert
 
 RUNNERS = "runners.yaml"
 SHORT_COMMIT = 7  # digits; fewer prove nothing
 MAX_NAME = 100
 SCENARIO_KINDS = ("fixed-seq-len", "agentic-coding")
 EMPTY = hashlib.sha256(b"").hexdigest()
-
-FILES = Table(ConfigFile, ("sha256", "text", "fingerprints"), ("sha256",))
-SNAPSHOTS = Table(
-    ConfigSnapshot,
-    ("repository_id", "sha", "name", "at", "file_id", "is_applied"),
-    ("repository_id", "sha", "name"),
-    kept=frozenset({"at", "is_applied"}),
-)
-KEYS = Table(
-    ConfigKey,
-    (
-        "key",
-        "model",
-        "precision",
-        "hardware",
-        "framework",
-        "scenario_kind",
-        "is_synthetic",
-    ),
-    ("key",),
-    kept=frozenset(
-        {
-            "model",
-            "precision",
-            "hardware",
-            "framework",
-            "scenario_kind",
-            "is_synthetic",
-        }
-    ),
-)
 
 
 @dataclass(slots=True)
@@ -146,9 +116,9 @@ def _newest_runners(repository: Repository, at: datetime) -> str | None:
 def _store_snapshot(name: str, text: str, expansion: Expansion, commit: Commit) -> int:
     digest = hashlib.sha256(text.encode()).hexdigest()
     prints = sorted({e.fingerprint for e in expansion.entries if e.fingerprint})
-    file_id = upsert(FILES, [(digest, text, prints)]).ids[(digest,)]
+    file_id = upsert(CONFIG_FILES, [(digest, text, prints)]).ids[(digest,)]
     row = (commit.repository.pk, commit.sha, name, commit.at, file_id, False)
-    stored = upsert(SNAPSHOTS, [row])
+    stored = upsert(CONFIG_SNAPSHOTS, [row])
     # The same commit may have several runs: its time is the earliest.
     earlier = ConfigSnapshot.objects.filter(
         repository=commit.repository, sha=commit.sha, name=name, at__gt=commit.at
@@ -160,7 +130,7 @@ def _store_definitions(expansion: Expansion, sha: str, at: datetime) -> None:
     definitions = expansion.definitions
     if not definitions:
         return
-    keys = upsert(KEYS, [_key_values(d) for d in definitions.values()]).ids
+    keys = upsert(CONFIG_KEYS, [_key_values(d) for d in definitions.values()]).ids
     checkpoints = checkpoint_ids({d.model for d in definitions.values()})
     seen = {
         (keys[(key,)], fingerprint(data.raw)): (

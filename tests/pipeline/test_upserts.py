@@ -8,7 +8,7 @@ from django.db import IntegrityError, ProgrammingError, transaction
 
 from dashboard.models import Artifact, Deployment, Point, RunStat, Skip, Sweep
 from dashboard.vocabulary import deployments
-from ingest.store import (
+from ingest.tables import (
     ARTIFACTS_BY_BYTES,
     ARTIFACTS_BY_ID,
     CONFIG_KEYS,
