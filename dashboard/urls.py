@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 
 from dashboard.api.application import api
 from dashboard.views import help as help_views
-from dashboard.views import home, inference, runs, search
+from dashboard.views import home, inference, operations, requests, runs, search
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -16,11 +16,20 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inference.json", inference.inference_json, name="inference_json"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run, name="run"),
+    path("runs/<int:run_id>/points.csv", runs.run_points_csv, name="run_points_csv"),
+    path(
+        "runs/<int:run_id>/attempts/<int:attempt>",
+        runs.run_attempt,
+        name="run_attempt",
+    ),
+    path("requests", requests.ingest_requests, name="ingest_requests"),
+    path("requests/<int:pk>", requests.ingest_request, name="ingest_request"),
     path("help", help_views.help_page, name="help"),
     path("search", search.search, name="search"),
     path("api/docs", RedirectView.as_view(pattern_name="api:openapi-view")),
     path("api/v1/", api.urls),
-    path("healthz", home.healthz, name="healthz"),
+    path("healthz", operations.healthz, name="healthz"),
+    path("readyz", operations.readyz, name="readyz"),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),
 ]

@@ -13,13 +13,13 @@ from dashboard.models import (
     Artifact,
     Correction,
     EvalResult,
-    IngestRequest,
     Job,
     Point,
     Run,
     Skip,
     Sweep,
 )
+from dashboard.queries.coverage import Grid, grid
 from dashboard.vocabulary.floors import floor
 
 EXAMPLES = 5
@@ -44,7 +44,7 @@ def places_text(places: Iterable[Place]) -> str:
 
 
 class RunPoint(NamedTuple):
-    """What a report needs of a point; the other measurements stay where they are."""
+    """What a report needs of a point; measurements are those stored as columns."""
 
     sweep_id: int
     deployment: str
@@ -55,7 +55,22 @@ class RunPoint(NamedTuple):
     is_out: bool
     flags: list[list[str]]
     tput_per_gpu: float | None
+    output_tput_per_gpu: float | None
+    input_tput_per_gpu: float | None
     median_intvty: float | None
+    p90_intvty: float | None
+    median_ttft: float | None
+    p90_ttft: float | None
+    median_tpot: float | None
+    median_e2el: float | None
+    p90_e2el: float | None
+
+    @property
+    def standing(self) -> str:
+        """Return current, excluded, or superseded by a later upload or attempt."""
+        if self.is_excluded:
+            return "excluded"
+        return "current" if self.is_current else "superseded"
 
     @property
     def place(self) -> Place:
@@ -111,7 +126,7 @@ class SweepReport:
     planned: int | None
     missing: list[Place]
     excluded: list[Place]
-    superseded: list[RunPoint]
+    grid: Grid
 
     @property
     def missing_text(self) -> str:
@@ -145,14 +160,13 @@ def sweep_report(
     excluded = [p for p in own if p.is_excluded]
     there = {p.place for p in (*counted, *excluded)}
     planned = [Place(*place) for place in sweep.planned or []]
-    later = [p for p in own if not p.is_current and not p.is_excluded]
     return SweepReport(
         sweep=sweep,
         received=sweep.received_count if attempt is None else len(counted),
         planned=sweep.planned_count,
         missing=[place for place in planned if place not in there],
         excluded=[p.place for p in excluded],
-        superseded=later if attempt is None else [],
+        grid=grid(planned, [p for p in own if p.is_excluded or p.counts(attempt)]),
     )
 
 
@@ -232,13 +246,6 @@ def skip_groups(run: Run, attempt: int | None) -> list[SkipGroup]:
 
 
 def corrections(run: Run) -> list[Correction]:
-    """Return the corrections of a run that nobody has undone."""
-    active = run.corrections.filter(undone_at__isnull=True)
-    related = active.select_related("config_key", "deployment")
+    """Return every correction of a run, those that were undone too."""
+    related = run.corrections.select_related("config_key", "deployment")
     return list(related.order_by("made_at", "pk"))
-
-
-def newest_request(run: Run) -> IngestRequest | None:
-    """Return the newest request for work on this run."""
-    requests = IngestRequest.objects.filter(github_run_id=run.github_run_id)
-    return requests.order_by("-requested_at", "-pk").first()

@@ -21,6 +21,7 @@ from dashboard.models import (
     Sweep,
 )
 from dashboard.queries import run_parts
+from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_parts import (
     EXAMPLES,
     JudgedEval,
@@ -35,6 +36,9 @@ from dashboard.vocabulary.scenarios import AGENTIC
 FAILED_ROW = "failed_run"
 # A job that has not ended has no conclusion yet.
 NOT_FAILED = {"", "success", "skipped", "neutral"}
+# A longer table says less than its download.
+MOST_POINTS = 200
+REQUESTS = 5
 _SEVERAL_POINTS = re.compile(r"\bc\d+(?:x\d+)+")
 
 
@@ -56,6 +60,15 @@ class FlagGroup:
     examples: list[PointFlag]
 
 
+class Accuracy(NamedTuple):
+    """Whether the evals of a run reach their floors."""
+
+    word: str
+    passed: int
+    total: int
+    floors: list[str]
+
+
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """A run with all that belongs to it, or to one attempt of it."""
@@ -73,12 +86,19 @@ class RunReport:
     changelog: list[ChangelogEntry]
     stats: list[RunStat]
     corrections: list[Correction]
-    request: IngestRequest | None
+    requests: list[IngestRequest]
 
     @property
     def shown_attempt(self) -> RunAttempt | None:
         """Return the attempt asked for, if it is stored."""
         return next((a for a in self.attempts if a.attempt == self.attempt), None)
+
+    @property
+    def has_attempt(self) -> bool:
+        """Tell whether anything is known of the attempt asked for."""
+        return bool(
+            self.shown_attempt or self.attempt_points or self.artifacts or self.jobs
+        )
 
     @property
     def status(self) -> str:
@@ -177,9 +197,47 @@ class RunReport:
         return sum(item.outcome == "fail" for item in self.evals)
 
     @property
+    def accuracy(self) -> Accuracy:
+        """Return whether accuracy is intact: every score at its floor, none missing."""
+        floors = {f"{i.result.task} {i.floor:g}" for i in self.evals}
+        passed, total = self.passed_evals, len(self.evals)
+        word = "in doubt"
+        if not total:
+            word = "not measured"
+        elif self.failed_evals:
+            word = "failed"
+        elif passed == total:
+            word = "intact"
+        return Accuracy(word, passed, total, sorted(floors))
+
+    @property
+    def attempt_points(self) -> list[RunPoint]:
+        """Return every point of the run, or of the attempt asked for."""
+        if self.attempt is None:
+            return self.points
+        return [point for point in self.points if point.attempt == self.attempt]
+
+    @property
+    def point_rows(self) -> list[tuple[Sweep, RunPoint]]:
+        """Return the first points with their sweeps, as a table shows them."""
+        sweeps = {report.sweep.pk: report.sweep for report in self.sweeps}
+        shown = self.attempt_points[:MOST_POINTS]
+        return [(sweeps[point.sweep_id], point) for point in shown]
+
+    @property
+    def current_count(self) -> int:
+        """Return how many of these points count today."""
+        return sum(point.is_current for point in self.attempt_points)
+
+    @property
     def superseded_count(self) -> int:
-        """Return how many points a later upload or attempt replaced."""
-        return sum(len(report.superseded) for report in self.sweeps)
+        """Return how many of these points a later upload or attempt replaced."""
+        return sum(p.standing == "superseded" for p in self.attempt_points)
+
+    @property
+    def active_corrections(self) -> list[Correction]:
+        """Return the corrections that nobody has undone."""
+        return [c for c in self.corrections if c.undone_at is None]
 
     @property
     def point_flags(self) -> list[PointFlag]:
@@ -211,7 +269,8 @@ class RunReport:
     @property
     def nothing_usable(self) -> str:
         """Return why there is no point to show, or an empty text if there is one."""
-        if self.received or self.run.reuse_source_run_id is not None:
+        is_source = self.run.reuse_source_run_id is None and self.attempt is None
+        if self.received or not is_source:
             return ""
         failed = sum(g.count for g in self.skips if g.reason == FAILED_ROW)
         parts = []
@@ -255,5 +314,5 @@ def run_report(github_run_id: int, attempt: int | None = None) -> RunReport | No
         changelog=list(run.changelog.order_by("base_ref", "head_ref", "index")),
         stats=list(run.stats.order_by("raw_key")),
         corrections=run_parts.corrections(run),
-        request=run_parts.newest_request(run),
+        requests=newest_requests(REQUESTS, run.github_run_id),
     )

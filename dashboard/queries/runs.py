@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
-from django.db.models import BooleanField, Exists, ExpressionWrapper, F, OuterRef, Q
+from django.db.models import (
+    BooleanField,
+    Exists,
+    Expression,
+    ExpressionWrapper,
+    F,
+    IntegerField,
+    OuterRef,
+    Q,
+)
 from django.db.models.expressions import OrderBy
 from django.db.models.query import QuerySet
 
@@ -16,13 +25,15 @@ HELD = "held"
 INCOMPLETE, SKIPS, FLAGS = "incomplete", "skips", "flags"
 NEWEST = "-made"
 
-_SORTS = {
+_SORTS: Mapping[str, Expression | F] = {
     "run": F("github_run_id"),
     "title": F("title"),
     "conclusion": F("conclusion"),
     "publication": F("publication"),
     "points": F("received_count"),
-    "missing": F("planned_count") - F("received_count"),
+    "missing": ExpressionWrapper(
+        F("planned_count") - F("received_count"), output_field=IntegerField()
+    ),
     "evals": F("eval_count"),
     "skips": F("skip_count"),
     "branch": F("branch"),
@@ -105,10 +116,11 @@ _HAS: Mapping[str, Q] = {
 
 
 def _order(sort: str) -> OrderBy:
-    value = _SORTS[sort.removeprefix("-")]
     # What is not known comes last either way.
-    return (
-        value.desc(nulls_last=True) if sort[:1] == "-" else value.asc(nulls_last=True)
+    return OrderBy(
+        _SORTS[sort.removeprefix("-")],
+        descending=sort.startswith("-"),
+        nulls_last=True,
     )
 
 
@@ -168,3 +180,8 @@ def with_publication(runs: Iterable[Run]) -> list[tuple[Run, str]]:
         (run, publication(run, has_held_sweep=getattr(run, "has_held_sweep", False)))
         for run in runs
     ]
+
+
+def stored_run(github_run_id: int) -> Run | None:
+    """Return a run by its forge id, None where it is not stored."""
+    return Run.objects.filter(github_run_id=github_run_id).first()

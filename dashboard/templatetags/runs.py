@@ -2,9 +2,9 @@
 
 from django import template
 
-from dashboard.models import ChangelogEntry
+from dashboard.models import ChangelogEntry, Job, Run
 from dashboard.templatetags.site import MISSING
-from dashboard.vocabulary import flags, links
+from dashboard.vocabulary import flags, links, skips
 from dashboard.vocabulary.scenarios import scenario_label as label
 
 register = template.Library()
@@ -34,6 +34,23 @@ BADGES = {
     "borderline": "badge-warn",
     "too few questions": "badge-warn",
     "fail": "badge-bad",
+    "intact": "badge-ok",
+    "in doubt": "badge-warn",
+    "superseded": "",
+    "excluded": "badge-warn",
+}
+_CHOSEN = {
+    "exact": "of the measured commit",
+    "fingerprint": "its matrix holds the measured recipes",
+    "before": "newest stored version before the run",
+    "after": "earliest stored version after the run",
+}
+_SIGNS = {
+    "received": "\u2713",
+    "off the frontier": "!",
+    "missing": "\u2717",
+    "excluded": "\u2298",
+    "not planned": "\u00b7",
 }
 
 
@@ -71,6 +88,30 @@ def flag_title(code: str) -> str:
 def flag_is_out(code: str) -> bool:
     """Tell whether a flag keeps its point off the frontier."""
     return flags.is_out(code)
+
+
+@register.filter
+def skip_title(code: str) -> str:
+    """Return what a skip reason says in words."""
+    return skips.skip_title(code)
+
+
+@register.filter
+def job_link(job: Job, run: Run) -> str:
+    """Return the address of a job's log, empty if there is none."""
+    return links.job_link(run.url, job.github_job_id)
+
+
+@register.filter
+def chosen_how(method: str) -> str:
+    """Say how the version of a config file was chosen."""
+    return _CHOSEN.get(method, method)
+
+
+@register.filter
+def cell_sign(state: str) -> str:
+    """Return the sign of a cell of the coverage grid."""
+    return _SIGNS.get(state, "")
 
 
 @register.filter

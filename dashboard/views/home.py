@@ -1,11 +1,11 @@
-"""The first page, and whether the process answers at all."""
+"""The first page: what changed, what waits, and how the ingestion is."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from dashboard.queries.runs import listed_runs, with_publication
-from dashboard.views.run_filters import columns
+from dashboard.views.run_columns import columns
 
 NEWEST = 10
 
@@ -14,8 +14,3 @@ NEWEST = 10
 def home(request: HttpRequest) -> HttpResponse:
     listed = with_publication(listed_runs()[:NEWEST])
     return render(request, "home.html", {"listed": listed, "columns": columns("")})
-
-
-@require_safe
-def healthz(_request: HttpRequest) -> HttpResponse:
-    return HttpResponse("ok", content_type="text/plain")

@@ -1,7 +1,7 @@
 """The query string of the run list, validated; every complaint names its parameter."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import cast
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -44,7 +44,7 @@ class NamedChoice(forms.ChoiceField):
     def validate(self, value: object) -> None:
         """Raise ``ValidationError`` for a value that is not among the choices."""
         if value and not self.valid_value(str(value)):
-            raise ValidationError(_unknown(str(value), self.choices))
+            raise ValidationError(_unknown(str(value), _values(self)))
 
 
 class ModelChoice(NamedChoice):
@@ -62,12 +62,16 @@ class NamedChoices(forms.MultipleChoiceField):
         """Raise ``ValidationError`` for values that are not among the choices."""
         for one in value:
             if not self.valid_value(one):
-                raise ValidationError(_unknown(one, self.choices))
+                raise ValidationError(_unknown(one, _values(self)))
 
 
-def _unknown(value: str, choices: Iterable[tuple[str, str]]) -> str:
+def _values(field: forms.ChoiceField) -> list[str]:
+    choices = cast("Iterable[tuple[str, str]]", field.choices)
+    return [value for value, _ in choices if value]
+
+
+def _unknown(value: str, allowed: list[str]) -> str:
     cut = value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
-    allowed = [key for key, _ in choices if key]
     shown = ", ".join(allowed[:20]) + (", …" if len(allowed) > 20 else "")  # noqa: PLR2004  # a line's worth
     return f"{cut} is not known. Allowed: {shown or 'nothing is stored yet'}."
 
@@ -184,46 +188,3 @@ def _same(values: Iterable[str], blank: str = "") -> list[tuple[str, str]]:
 
 def _text(value: object) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
-
-
-class Column(NamedTuple):
-    """A column of the list: what a click on its header sorts by."""
-
-    label: str
-    sort: str
-    is_numeric: bool
-    direction: str
-
-    @property
-    def next_sort(self) -> str:
-        """Return the other direction, or numbers and times from the largest."""
-        if self.direction == "descending":
-            return self.sort
-        falls_first = self.is_numeric or self.sort == "made"
-        falls = self.direction == "ascending" or falls_first
-        return f"-{self.sort}" if falls else self.sort
-
-
-_COLUMNS = (
-    ("Run", "run", False),
-    ("Title", "title", False),
-    ("Conclusion", "conclusion", False),
-    ("Publication", "publication", False),
-    ("Points", "points", True),
-    ("Missing", "missing", True),
-    ("Evals", "evals", True),
-    ("Skips", "skips", True),
-    ("Branch", "branch", False),
-    ("Made", "made", False),
-)
-
-
-def columns(sort: str) -> list[Column]:
-    """Return the columns of the list with the direction they are sorted in."""
-    directions = {sort: "descending" if sort.startswith("-") else "ascending"}
-    return [
-        Column(
-            label, name, numeric, directions.get(f"-{name}") or directions.get(name, "")
-        )
-        for label, name, numeric in _COLUMNS
-    ]

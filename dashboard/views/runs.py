@@ -1,15 +1,26 @@
 """The pages of runs: all of them, one, and what one attempt of it contributed."""
 
+from http import HTTPStatus
+
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from dashboard.queries import runs as queries
-from dashboard.queries.run_report import run_report
-from dashboard.views.run_filters import RunFilterForm, columns
+from dashboard.queries.requests import newest_requests
+from dashboard.queries.run_report import REQUESTS, RunReport, run_report
+from dashboard.views.run_columns import columns
+from dashboard.views.run_filters import RunFilterForm
+from dashboard.views.run_points import points_csv
+from dashboard.vocabulary.metrics import METRICS
 
 PAGE_SIZE = 50
+TABLE_METRICS = (
+    *("tput_per_gpu", "output_tput_per_gpu", "median_intvty", "p90_intvty"),
+    *("median_ttft", "p90_ttft", "median_tpot", "median_e2el"),
+)
 
 
 @require_safe
@@ -33,5 +44,59 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def run(request: HttpRequest, run_id: int) -> HttpResponse:
     report = run_report(run_id)
     if report is None:
+        return _not_stored(request, run_id)
+    return render(request, "run.html", _context(report))
+
+
+@require_safe
+def run_attempt(request: HttpRequest, run_id: int, attempt: int) -> HttpResponse:
+    report = run_report(run_id, attempt)
+    if report is None:
+        return _not_stored(request, run_id)
+    if not report.has_attempt:
+        raise Http404(f"Run {run_id} has no attempt {attempt}.")
+    return render(request, "run.html", _context(report))
+
+
+@require_safe
+def run_points_csv(_request: HttpRequest, run_id: int) -> HttpResponse:
+    run = queries.stored_run(run_id)
+    if run is None:
         raise Http404(f"Run {run_id} is not stored here.")
-    return render(request, "run.html", {"report": report, "run": report.run})
+    return points_csv(run)
+
+
+def _context(report: RunReport) -> dict[str, object]:
+    metrics = [METRICS[name] for name in TABLE_METRICS]
+    rows = [
+        (sweep, point, [getattr(point, name) for name in TABLE_METRICS])
+        for sweep, point in report.point_rows
+    ]
+    return {
+        "report": report,
+        "run": report.run,
+        "metrics": metrics,
+        "rows": rows,
+        "requests": report.requests,
+        "here": _polled(report.run.github_run_id),
+    }
+
+
+def _not_stored(request: HttpRequest, run_id: int) -> HttpResponse:
+    """Show the work on a run that is not stored yet; 404 where nobody asked for it."""
+    requests = newest_requests(REQUESTS, run_id)
+    if not requests:
+        raise Http404(f"Run {run_id} is not stored here.")
+    is_active = any(asked.is_active for asked in requests)
+    context = {
+        "run_id": run_id,
+        "requests": requests,
+        "is_active": is_active,
+        "here": _polled(run_id),
+    }
+    status = HTTPStatus.ACCEPTED if is_active else HTTPStatus.NOT_FOUND
+    return render(request, "run_pending.html", context, status=status)
+
+
+def _polled(run_id: int) -> str:
+    return f"{reverse('ingest_requests')}?run={run_id}&limit={REQUESTS}"

@@ -28,6 +28,12 @@ def pull_link(run_url: str, number: int | None) -> str:
     return f"{base}/pull/{number}" if base and number is not None else ""
 
 
+def job_link(run_url: str, job_id: int) -> str:
+    """Return the address of a job's log, or an empty text."""
+    base = _repository_link(run_url)
+    return f"{web_link(run_url)}/job/{job_id}" if base else ""
+
+
 def _repository_link(run_url: str) -> str:
     """Cut ``https://host/owner/name/actions/runs/1`` down to its repository."""
     base, found, _ = web_link(run_url).partition("/actions/")

@@ -94,5 +94,7 @@ def test_a_reader_finds_a_run_by_its_title_and_comes_back(visitor: Visitor):
     page.get_by_role("link", name=str(run.github_run_id)).click()
     assert page.get_by_role("heading", level=1).text_content() == run.title
     page.go_back()
-    assert page.get_by_label("Id, title, branch, PR or commit").input_value() == run.title
+    assert (
+        page.get_by_label("Id, title, branch, PR or commit").input_value() == run.title
+    )
     assert visitor.trouble() == []

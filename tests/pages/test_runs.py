@@ -273,7 +273,8 @@ def test_evals_are_held_against_their_floor(client):
     factories.EvalResultFactory(run=run, concurrency=8, strict=None)
     factories.EvalResultFactory(run=run, concurrency=16, is_current=False)
     page = text_of(page_of(client, run))
-    assert "2 passed, 1 failed" in page
+    assert "2 of 4 evals passed, 1 failed" in page
+    assert "floor</a> gsm8k 0.94" in page
     for outcome in ("pass", "thin margin", "fail", "not measured"):
         assert f">{outcome}</span>" in page
 
@@ -283,9 +284,10 @@ def test_skips_are_grouped_with_a_few_examples(client):
     factories.SkipFactory.create_batch(7, run=run)
     factories.SkipFactory(run=run, reason="unmapped_hw", detail="xyz900")
     page = text_of(page_of(client, run))
-    assert "7 \N{MULTIPLICATION SIGN} failed run" in page
+    assert "7 \N{MULTIPLICATION SIGN} no request succeeded" in page
     assert "the first 5 of 7" in page
-    assert "1 \N{MULTIPLICATION SIGN} unmapped hw" in page
+    assert "1 \N{MULTIPLICATION SIGN} unknown hardware" in page
+    assert 'href="/help#skip-unmapped_hw"' in page
     assert "xyz900" in page
 
 
@@ -300,16 +302,6 @@ def test_flags_show_code_text_and_effect(client):
     assert "littles_law" in page
     assert "TP2 c64: expected about 197.3 output tok/s/GPU" in page
     assert "off the frontier" in page
-
-
-def test_superseded_points_are_listed(client):
-    sweep = factories.SweepFactory()
-    factories.PointFactory(sweep=sweep, attempt=1, is_current=False, tput_per_gpu=100)
-    factories.PointFactory(sweep=sweep, attempt=2, tput_per_gpu=101)
-    page = text_of(page_of(client, sweep.run))
-    assert "Points that a later upload replaced" in page
-    assert "100.0" in page
-    assert "101.0" not in page
 
 
 def _filled_run(size):

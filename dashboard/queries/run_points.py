@@ -1,0 +1,55 @@
+"""Every point of a run in full, for the download."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from dashboard.models import Point, Run
+from dashboard.vocabulary.metrics import METRICS, Metric
+
+PLACE = ("config_key", "scenario", "deployment", "concurrency", "attempt", "standing")
+SOURCE = ("flags", "checkpoint", "image", "runner", "run_id", "run_url", "measured_at")
+
+
+def run_points(run: Run) -> list[Point]:
+    """Return the points of a run, those replaced too, with what they belong to."""
+    found = Point.objects.filter(sweep__run=run).select_related(
+        "deployment", "sweep__config_key", "sweep__checkpoint"
+    )
+    place = ("deployment__label", "concurrency", "attempt", "pk")
+    return list(found.order_by("sweep__config_key__key", "sweep__scenario", *place))
+
+
+def measured_metrics(points: list[Point]) -> list[Metric]:
+    """Return the metrics that any of the points has, in the order of the registry."""
+    names = {name for point in points for name in point.metrics}
+    return [metric for metric in METRICS.values() if metric.name in names]
+
+
+def point_rows(
+    run: Run, points: list[Point], metrics: list[Metric]
+) -> Iterator[list[Any]]:
+    """Yield a row per point: its place, its metrics, where it comes from."""
+    for point in points:
+        sweep = point.sweep
+        yield [
+            sweep.config_key.key,
+            sweep.scenario,
+            point.deployment.label,
+            point.concurrency,
+            point.attempt,
+            _standing(point),
+            *(point.metrics.get(metric.name) for metric in metrics),
+            "; ".join(text for _, text in point.flags),
+            sweep.checkpoint.name if sweep.checkpoint else None,
+            point.image,
+            point.runner,
+            run.github_run_id,
+            run.url,
+            sweep.measured_at.isoformat(),
+        ]
+
+
+def _standing(point: Point) -> str:
+    if point.is_excluded:
+        return "excluded"
+    return "current" if point.is_current else "superseded"
