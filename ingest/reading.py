@@ -14,6 +14,7 @@ from ingest.artifacts.bundles import ArtifactSource, Bundle
 from ingest.artifacts.members import (
     ArtifactError,
     Contents,
+    ExpiredError,
     Limits,
     MemberError,
     MemberSource,
@@ -47,6 +48,7 @@ class ReadArtifact:
     meta: ArtifactMeta
     size: int | None = None
     expired: bool = False
+    expires_at: datetime | None = None
     sha256: str = ""
     members: list[tuple[str, int, str]] = field(default_factory=list)
     state: str = Artifact.State.FETCHED
@@ -69,6 +71,14 @@ class ReadArtifact:
         if not self.skips:
             ref = RecordRef(self.meta.position, "", 0)
             self.skips.append(SkipRow(ref, reason, detail))
+
+    def expire(self) -> None:
+        """Note that its bytes were deleted before anybody fetched them."""
+        self.expired = True
+        self.state = Artifact.State.EXPIRED
+        self.reason = "expired before it was fetched"
+        ref = RecordRef(self.meta.position, "", 0)
+        self.skips.append(SkipRow(ref, "expired_artifact", self.meta.name))
 
 
 @dataclass(slots=True)
@@ -135,16 +145,17 @@ def _stored_run(bundle: Bundle) -> Run | None:
 
 
 def _take(meta: ArtifactMeta, source: ArtifactSource, limits: Limits) -> ReadArtifact:
-    artifact = ReadArtifact(meta, size=source.size, expired=source.expired)
-    if source.expired and source.missing:
-        artifact.state = Artifact.State.EXPIRED
-        artifact.reason = "expired before it was fetched"
-        ref = RecordRef(meta.position, "", 0)
-        artifact.skips.append(SkipRow(ref, "expired_artifact", meta.name))
+    artifact = ReadArtifact(
+        meta, size=source.size, expired=source.expired, expires_at=source.expires_at
+    )
+    if source.is_listed:
+        artifact.state = Artifact.State.LISTED
         return artifact
     try:
         contents = source.contents(limits)
         _keep_members(artifact, contents)
+    except ExpiredError:
+        artifact.expire()
     except ArtifactError as error:
         artifact.reject(error.reason, error.detail)
     return artifact
@@ -193,9 +204,10 @@ def _add_stored(artifacts: list[ReadArtifact], run: Run | None) -> None:
             elif known_id is not None:
                 artifacts[twin].meta = replace(artifacts[twin].meta, github_id=known_id)
         elif stored.state == Artifact.State.FETCHED and not artifacts[place].sha256:
-            expired = artifacts[place].expired
+            here = artifacts[place]
             artifacts[place] = _from_table(stored, place)
-            artifacts[place].expired = expired or stored.expired
+            artifacts[place].expired = here.expired or stored.expired
+            artifacts[place].expires_at = here.expires_at or stored.expires_at
 
 
 def _is_same(artifact: ReadArtifact, stored_id: int | None) -> bool:
@@ -216,6 +228,7 @@ def _from_table(stored: Artifact, position: int) -> ReadArtifact:
         meta,
         size=stored.size_bytes,
         expired=stored.expired,
+        expires_at=stored.expires_at,
         sha256=stored.sha256,
         members=[(name, size, sha) for name, size, sha in stored.members],
         state=stored.state,

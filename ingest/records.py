@@ -113,6 +113,7 @@ def _values(run: Run, artifact: ReadArtifact) -> Values:
         artifact.size,
         artifact.meta.created_at,
         artifact.expired,
+        artifact.expires_at,
         artifact.members,
         str(artifact.state),
         artifact.reason[:2000],

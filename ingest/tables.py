@@ -104,6 +104,7 @@ _ARTIFACT_COLUMNS = (
     "size_bytes",
     "uploaded_at",
     "expired",
+    "expires_at",
     "members",
     "state",
     "reason",

@@ -179,6 +179,9 @@ class Artifact(Stamped):
     size_bytes = models.BigIntegerField(null=True, blank=True)
     uploaded_at = models.DateTimeField(null=True, blank=True)
     expired = models.BooleanField(default=False)
+    expires_at = models.DateTimeField(
+        null=True, blank=True, help_text="when GitHub deletes it, as GitHub says"
+    )
     sha256 = models.CharField(max_length=64, blank=True, default="")
     members = models.JSONField(default=list, blank=True)
     state = models.CharField(max_length=10, choices=State.choices)

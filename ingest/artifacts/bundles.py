@@ -14,6 +14,7 @@ from ingest.artifacts.members import (
     ArtifactError,
     Contents,
     Entry,
+    ExpiredError,
     Limits,
     MemberError,
     MemberSource,
@@ -46,7 +47,8 @@ class ArtifactSource:
     """One upload: what the API says of it, and a way to its members.
 
     ``github_id`` is None where no item tells it. ``created_at`` is aware, UTC.
-    ``missing`` says why there are no bytes, ``""`` where there are.
+    ``missing`` says why there are no bytes, ``""`` where there are. ``is_listed``:
+    it is named only, by choice; nobody asks for its bytes.
     """
 
     name: str
@@ -55,10 +57,14 @@ class ArtifactSource:
     expired: bool = False
     size: int | None = None
     missing: str = ""
+    is_listed: bool = False
+    expires_at: datetime | None = None
     loader: Callable[[Limits], Contents] = field(default=lambda _limits: Contents())
 
     def contents(self, limits: Limits) -> Contents:
         """List the members; raises `ArtifactError` where the artifact is refused."""
+        if self.missing and self.expired:
+            raise ExpiredError("expired_artifact", self.name)
         if self.missing:
             raise ArtifactError("no_bytes", self.missing)
         return self.loader(limits)
@@ -87,11 +93,6 @@ def open_bundle(path: Path, limits: Limits) -> Bundle:
     with one clear line.
     """
     return _bundle(_tree(path, limits))
-
-
-def zip_source(path: Path) -> Callable[[Limits], Contents]:
-    """Return the loader of an artifact that is a zip file on disk."""
-    return lambda limits: judge(zip_entries(open_zip(path)), limits)
 
 
 def _tree(path: Path, limits: Limits) -> dict[str, Entry]:
@@ -293,18 +294,23 @@ def _folders(tree: dict[str, Entry]) -> dict[str, list[Entry]]:
     return folders
 
 
-def _source(name: str, item: JsonObject, entries: list[Entry] | None) -> ArtifactSource:
-    expired = item.get("expired") is True
-    size = item.get("size_in_bytes")
-    source = ArtifactSource(
+def listed_artifact(name: str, item: JsonObject) -> ArtifactSource:
+    """Return what an item of GitHub's list says of an artifact, without its bytes."""
+    return ArtifactSource(
         name=shortened(clean_text(name), _MAX_NAME),
         github_id=_id(item),
         created_at=parse_time(item.get("created_at")),
-        expired=expired,
-        size=_whole(size),
+        expired=item.get("expired") is True,
+        size=_whole(item.get("size_in_bytes")),
+        expires_at=parse_time(item.get("expires_at")),
     )
+
+
+def _source(name: str, item: JsonObject, entries: list[Entry] | None) -> ArtifactSource:
+    source = listed_artifact(name, item)
     if entries is None:
-        source.missing = "expired" if expired else "the bundle holds no file of it"
+        is_gone = source.expired
+        source.missing = "expired" if is_gone else "the bundle holds no file of it"
     else:
         source.loader = _loader(entries)
     return source

@@ -50,6 +50,10 @@ class ArtifactError(Exception):
         self.detail = detail
 
 
+class ExpiredError(ArtifactError):
+    """An artifact whose bytes are deleted for good."""
+
+
 class MemberError(Exception):
     """A member whose bytes cannot be read."""
 

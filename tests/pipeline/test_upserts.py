@@ -141,7 +141,7 @@ def _artifact(run: Any, github_id: int | None, sha256: str) -> tuple[object, ...
         None,
         False,
     )
-    return (*head, [], "fetched", "")
+    return (*head, None, [], "fetched", "")
 
 
 def test_a_partial_unique_index_looks_at_its_own_rows_only() -> None:
