@@ -1,6 +1,6 @@
 """What no table can hold, found row by row before anything is stored."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from django.db import models
@@ -23,14 +23,20 @@ def bounded(row: Row) -> Row:
 
     Numbers of rows are whole and not negative; the record itself is kept in full.
     """
-    for name, value, most in _values(row):
+    fault = _first_fault(_values(row))
+    if fault is None and isinstance(row, PointRow | EvalRow):
+        fault = _deployment_fault(row.identity.deployment)
+    return row if fault is None else SkipRow(row.ref, "out_of_range", fault)
+
+
+def _first_fault(values: Iterable[Named]) -> str | None:
+    for name, value, most in values:
         if isinstance(value, str) and len(value) > most:
-            detail = f"{name} has {len(value)} characters, at most {most} are stored"
-            return SkipRow(row.ref, "out_of_range", detail)
+            return f"{name} has {len(value)} characters, at most {most} are stored"
         if isinstance(value, int) and not 0 <= value <= most:
             shown = value if abs(value) < 10**30 else "a huge number"
-            return SkipRow(row.ref, "out_of_range", f"{name} is {shown}")
-    return row
+            return f"{name} is {shown}"
+    return None
 
 
 def _values(row: Row) -> Iterator[Named]:
@@ -58,11 +64,11 @@ def _of_identity(identity: Identity) -> Iterator[Named]:
     yield "framework", identity.framework, _length(ConfigKey, "framework")
     yield "model", identity.checkpoint, _length(Checkpoint, "name")
     yield "fingerprint", identity.fingerprint, _length(Point, "fingerprint")
-    yield from _of_deployment(identity.deployment)
 
 
 @lru_cache(maxsize=4096)
-def _of_deployment(deployment: Deployment) -> tuple[Named, ...]:
+def _deployment_fault(deployment: Deployment) -> str | None:
+    """Judge a topology once: a run has few of them, and they have many parts."""
     sizes = [
         (
             name,
@@ -72,7 +78,8 @@ def _of_deployment(deployment: Deployment) -> tuple[Named, ...]:
         for name, value in deployment._asdict().items()
     ]
     label = deployment_label(deployment)
-    return (*sizes, ("deployment", label, _length(DeploymentRow, "label")))
+    length = _length(DeploymentRow, "label")
+    return _first_fault([*sizes, ("deployment", label, length)])
 
 
 @lru_cache
