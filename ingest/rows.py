@@ -122,8 +122,6 @@ class ReuseRow:
 
     ref: RecordRef
     source_run_id: int
-    source_attempt: int
-    ingest_run_id: int
 
 
 @dataclass(slots=True)

@@ -38,10 +38,6 @@ class Snapshot:
         """Tell whether a config key has entries."""
         return config_key in self._by_key
 
-    def has_fingerprint(self, fingerprint: str) -> bool:
-        """Tell whether an entry has this fingerprint, or one that begins with it."""
-        return bool(self.with_fingerprint(fingerprint))
-
     def with_fingerprint(self, fingerprint: str) -> list[MatrixEntry]:
         """Return the entries of a whole fingerprint or of its first 16 digits."""
         return self._by_fingerprint.get(fingerprint.lower(), [])

@@ -17,8 +17,7 @@ First ingestion, raw bytes before any parsing::
     conversion.notices()   # lines about the run's records, such as unknown fields
 
 `Reading.records` is lazy and may be wrapped by a generator that stores each `Record`
-(member, index, value, canonical text, sha256) as it passes. `listed_metas` names the
-artifacts that are kept and not parsed.
+(member, index, value, canonical text, sha256) as it passes.
 
 Replay, from stored records alone::
 
@@ -31,28 +30,22 @@ One `RunConversion` serves one run and must see its artifacts in `reading_order`
 aggregate repeats what the artifacts of single points say, and of two aggregates,
 changelogs or run statistics the newest counts. A record that is only a repetition
 gives no row at all.
-
-`read_bundle` does all of it in memory, for tests and small runs.
 """
 
 from ingest.conversion.reading import (
     Reading,
     artifact_metas,
-    listed_metas,
     reading_order,
 )
 from ingest.conversion.records import ArtifactMeta, Record, stored_record
-from ingest.conversion.runs import ReadResult, RunConversion, read_bundle
+from ingest.conversion.runs import RunConversion
 
 __all__ = [
     "ArtifactMeta",
-    "ReadResult",
     "Reading",
     "Record",
     "RunConversion",
     "artifact_metas",
-    "listed_metas",
-    "read_bundle",
     "reading_order",
     "stored_record",
 ]

@@ -54,11 +54,6 @@ def reading_order(metas: list[ArtifactMeta]) -> list[ArtifactMeta]:
     )
 
 
-def listed_metas(metas: list[ArtifactMeta]) -> list[ArtifactMeta]:
-    """Return the artifacts that are kept and named, but not parsed."""
-    return [meta for meta in metas if kind_of(meta.name) not in READ_KINDS]
-
-
 def _rank(meta: ArtifactMeta) -> int:
     return _RANKS.get(kind_of(meta.name), _AGGREGATE_RANK)
 

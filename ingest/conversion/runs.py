@@ -1,12 +1,10 @@
 """All artifacts of one run to rows: what repeats what, and which of two counts."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 
-from ingest.artifacts.bundles import Bundle
 from ingest.artifacts.json_reading import is_storable, storable
-from ingest.artifacts.members import ArtifactError, Limits
 from ingest.artifacts.names import READ_KINDS, Kind, kind_of
 from ingest.conversion.changelog import changelog_rows
 from ingest.conversion.evals import (
@@ -17,11 +15,11 @@ from ingest.conversion.evals import (
     source_parts,
 )
 from ingest.conversion.points import point_row
-from ingest.conversion.reading import Reading, artifact_metas, reading_order
+from ingest.conversion.reading import reading_order
 from ingest.conversion.records import ArtifactMeta, Record
 from ingest.conversion.statistics import reuse_row, run_stat_rows
 from ingest.conversion.unknown_fields import UnknownFields
-from ingest.rows import EvalRow, PointRow, Row, SkipRow
+from ingest.rows import EvalRow, Row, SkipRow
 
 Rows = Iterator[Row]
 
@@ -151,61 +149,3 @@ def _values(row: EvalRow) -> tuple[object, ...]:
         *(who.model, who.precision, who.hardware, who.framework, who.concurrency),
         *(who.deployment, row.task, row.strict, row.flexible, row.n),
     )
-
-
-@dataclass(slots=True)
-class ArtifactResult:
-    """What became of one artifact: its records and rows, or why it was refused."""
-
-    meta: ArtifactMeta
-    records: list[Record] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
-    digests: dict[str, str] = field(default_factory=dict)
-    rejected: tuple[str, str] | None = None
-
-
-@dataclass(slots=True)
-class ReadResult:
-    """Every artifact that holds records, in the order of conversion."""
-
-    artifacts: list[ArtifactResult] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
-
-    @property
-    def rows(self) -> list[Row]:
-        """All rows, the skips of reading among them."""
-        return [row for artifact in self.artifacts for row in artifact.rows]
-
-    @property
-    def points(self) -> list[PointRow]:
-        """The points among the rows."""
-        return [row for row in self.rows if isinstance(row, PointRow)]
-
-    @property
-    def evals(self) -> list[EvalRow]:
-        """The evals among the rows."""
-        return [row for row in self.rows if isinstance(row, EvalRow)]
-
-    @property
-    def skips(self) -> list[SkipRow]:
-        """What was not taken."""
-        return [row for row in self.rows if isinstance(row, SkipRow)]
-
-
-def read_bundle(bundle: Bundle, limits: Limits) -> ReadResult:
-    """Read and convert a whole bundle in memory."""
-    conversion, result = RunConversion(), ReadResult()
-    for meta in reading_order(artifact_metas(bundle)):
-        artifact = ArtifactResult(meta)
-        result.artifacts.append(artifact)
-        try:
-            contents = bundle.artifacts[meta.position].contents(limits)
-        except ArtifactError as error:
-            artifact.rejected = (error.reason, error.detail)
-            continue
-        reading = Reading(meta, contents, limits)
-        artifact.records = list(reading.records())
-        artifact.rows = [*conversion.rows(meta, artifact.records), *reading.skips]
-        artifact.rejected = reading.rejected
-    result.notices = conversion.notices()
-    return result

@@ -45,9 +45,4 @@ def reuse_row(meta: ArtifactMeta, record: Record) -> ReuseRow | SkipRow:
         reuse = read(ReuseSource, record.value)
     except WrongTypeError as error:
         return skip(meta, record, RefusedError("bad_reuse", str(error)))
-    return ReuseRow(
-        ref=ref_of(meta, record),
-        source_run_id=reuse.source_run_id,
-        source_attempt=reuse.source_run_attempt,
-        ingest_run_id=reuse.ingest_run_id,
-    )
+    return ReuseRow(ref_of(meta, record), reuse.source_run_id)

@@ -36,6 +36,3 @@ class ReuseSource(RecordModel):
     """Whose measurements a run publishes."""
 
     source_run_id: PositiveInt
-    source_run_attempt: PositiveInt = 1
-    ingest_run_id: PositiveInt
-    ingest_run_attempt: PositiveInt = 1

@@ -3,10 +3,10 @@ from pathlib import Path
 from ingest.artifacts.bundles import open_bundle
 from ingest.artifacts.members import Limits
 from ingest.config_keys import Snapshot, expand_master
-from ingest.conversion import read_bundle
 from ingest.mapping import RunMapper
 from ingest.rows import ChangelogRow, EvalRow, PointRow, SkipRow
 from tests.demo.reading import DemoRun
+from tests.ingest.reading import read_bundle
 
 
 def _rows(folder: Path) -> list[object]:

@@ -8,13 +8,12 @@ from ingest.artifacts.bundles import open_bundle
 from ingest.artifacts.members import Limits
 from ingest.conversion import (
     ArtifactMeta,
-    ReadResult,
     RunConversion,
-    read_bundle,
     reading_order,
     stored_record,
 )
 from ingest.rows import ChangelogRow, PointRow
+from tests.ingest.reading import ReadResult, read_bundle
 from tests.ingest.records import (
     EVAL,
     FIXED,

@@ -270,8 +270,7 @@ def test_a_fingerprint_or_its_first_digits_decide_alone() -> None:
         assert (found.config_key, found.method) == ("second", "fingerprint")
     unknown = map_row(replace(ROW, fingerprint="0" * 64), matrix)
     assert (unknown.config_key, unknown.method) == ("first", "attributes")
-    assert matrix.has_fingerprint(whole[:16])
-    assert not matrix.has_fingerprint(whole[:15])
+    assert matrix.with_fingerprint(whole[:15]) == []
 
 
 def test_a_fingerprint_beats_the_changelog_and_says_so() -> None:
