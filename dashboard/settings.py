@@ -47,6 +47,15 @@ def _flag(name: str) -> bool:
     return value == "1"
 
 
+def _size(name: str, default: int) -> int:
+    value = _text(name, str(default))
+    if not value.isdecimal() or not 0 < int(value[:20]) < 1 << 63:
+        raise ImproperlyConfigured(
+            f"{name} must be a number of bytes above 0, not {value!r}."
+        )
+    return int(value)
+
+
 def _repository() -> str:
     value = _text("FRONTIERBOARD_REPOSITORY", "SemiAnalysisAI/InferenceX")
     if value.count("/") != 1 or not all(value.split("/")):
@@ -68,9 +77,12 @@ def _secret_key() -> str:
 
 
 def _hosts() -> list[str]:
-    if PRODUCTION:
-        return _required("ALLOWED_HOSTS").split(",")
-    return _text("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]").split(",")
+    local = "127.0.0.1,localhost,[::1]"
+    text = _required("ALLOWED_HOSTS") if PRODUCTION else _text("ALLOWED_HOSTS", local)
+    hosts = [host.strip() for host in text.split(",") if host.strip()]
+    if hosts:
+        return hosts
+    raise ImproperlyConfigured(f"ALLOWED_HOSTS names no host: {text!r}.")
 
 
 def _database() -> dict[str, Any]:
@@ -175,9 +187,10 @@ CACHES = {
 
 # What the ingestion refuses as too large, in bytes (see .env.example).
 FRONTIERBOARD_LIMITS = {
-    "artifact": env.int("FRONTIERBOARD_MAX_ARTIFACT_BYTES", default=4 << 30),
-    "member": env.int("FRONTIERBOARD_MAX_MEMBER_BYTES", default=2 << 30),
-    "memory": env.int("FRONTIERBOARD_MAX_MEMORY_BYTES", default=128 << 20),
+    "artifact": _size("FRONTIERBOARD_MAX_ARTIFACT_BYTES", 4 << 30),
+    "member": _size("FRONTIERBOARD_MAX_MEMBER_BYTES", 2 << 30),
+    "memory": _size("FRONTIERBOARD_MAX_MEMORY_BYTES", 128 << 20),
+    "run": _size("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20),
 }
 
 LANGUAGE_CODE = "en"

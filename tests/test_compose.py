@@ -63,12 +63,26 @@ def test_every_name_that_the_code_reads_is_explained():
         for path in (CHECKOUT / folder).rglob("*.py")
     ]
     read = re.compile(
-        r"(?:environ\.get|environ\[|_text|_flag|_required)\(?\s*\"([A-Z_]+)\""
+        r"(?:environ\.get|environ\[|_text|_flag|_size|_required)\(?\s*\"([A-Z_]+)\""
     )
     names = {name for source in sources for name in read.findall(source)}
 
     assert len(names) >= 10
     assert names - EXPLAINED - {"PATH", "DJANGO_SETTINGS_MODULE"} == set()
+
+
+def test_no_password_is_written_into_the_compose_file():
+    value = SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD"]
+
+    assert value == "${POSTGRES_PASSWORD:?set it in .env}"
+    assert ":${POSTGRES_PASSWORD}@" in SERVICES["web"]["environment"]["DATABASE_URL"]
+
+
+def test_limits_reach_the_processes():
+    limits = {name for name in EXPLAINED if name.startswith("FRONTIERBOARD_MAX_")}
+
+    assert len(limits) >= 4
+    assert limits <= set(SERVICES["worker"]["environment"])
 
 
 def test_image_copies_the_scripts_that_the_launcher_copies():

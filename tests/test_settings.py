@@ -53,6 +53,11 @@ def test_production_passes_the_deployment_check():
         ("FRONTIERBOARD_MODE", "fast", "must be local or production, not 'fast'."),
         ("FRONTIERBOARD_TRUST_PROXY", "yes", "must be 0 or 1, not 'yes'."),
         ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
+        ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS names no host: ' , '."),
+        ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "bytes above 0, not '-1'."),
+        ("FRONTIERBOARD_MAX_MEMORY_BYTES", "2 GB", "bytes above 0, not '2 GB'."),
+        ("FRONTIERBOARD_MAX_ARTIFACT_BYTES", "0", "bytes above 0, not '0'."),
+        ("FRONTIERBOARD_MAX_RUN_BYTES", "9" * 5000, "must be a number of bytes"),
     ],
 )
 def test_odd_value_stops_with_one_sentence(name, value, sentence):
@@ -62,6 +67,30 @@ def test_odd_value_stops_with_one_sentence(name, value, sentence):
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert sentence in done.stderr
+
+
+SHOW = """
+from dashboard import settings
+print(settings.ALLOWED_HOSTS, settings.FRONTIERBOARD_LIMITS["member"])
+"""
+
+
+def test_hosts_may_have_spaces_and_an_empty_limit_is_the_default():
+    odd = {
+        "ALLOWED_HOSTS": "a.example, .b.example ,",
+        "FRONTIERBOARD_MAX_MEMBER_BYTES": "",
+    }
+
+    shown = subprocess.run(
+        [sys.executable, "-c", SHOW],
+        cwd=CHECKOUT,
+        env={**os.environ, **PRODUCTION, **odd},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert shown.stdout == "['a.example', '.b.example'] 2147483648\n"
 
 
 def test_data_folder_keeps_one_secret_key_that_only_its_owner_reads(tmp_path):

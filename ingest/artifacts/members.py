@@ -14,6 +14,8 @@ _CHUNK = 1 << 20
 # The database indexes names; GitHub itself allows 260 characters.
 _MAX_NAME = 1_000
 _DEFLATE_FLOOR = 1 << 20
+# The others unpack without bound, however little is asked for at a time.
+_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -30,6 +32,7 @@ class Limits:
 
     ``ratio`` is unpacked over packed size, asked of members above 1 MB. A JSON member
     above ``memory`` is streamed record by record, each record within ``record``.
+    ``run`` is the text of all records of a run, which are in memory together.
     """
 
     artifact: int = 4 << 30
@@ -38,6 +41,7 @@ class Limits:
     ratio: int = 400
     memory: int = 64 << 20
     record: int = 16 << 20
+    run: int = 256 << 20
     bundle_files: int = 200_000
 
 
@@ -238,6 +242,8 @@ def _zip_fault(info: zipfile.ZipInfo) -> tuple[str, str] | None:
         return ("encrypted", "the member is encrypted")
     if stat.S_ISLNK(info.external_attr >> 16):
         return ("symlink", "links are not followed")
+    if info.compress_type not in _METHODS:
+        return ("bad_zip", f"compression method {info.compress_type} is not read")
     if info.orig_filename != info.filename:
         return ("bad_name", "the name holds characters of no file name")
     return None

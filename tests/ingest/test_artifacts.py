@@ -216,6 +216,18 @@ def test_a_zip_bomb_is_refused_by_ratio(tmp_path: Path) -> None:
     assert reasons(path) == {"bomb.json": "zip_bomb"}
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_methods_that_unpack_without_bound_are_refused(
+    tmp_path: Path, method: int
+) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a.json", "{}")
+
+    assert contents_of(path).members == []
+    assert reasons(path) == {"a.json": "bad_zip"}
+
+
 def test_caps_are_absolute_too(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "a.zip", {"a.json": "x" * 100, "b.json": "x" * 100})
 
