@@ -156,6 +156,11 @@ _ALL = (
         "The artifact is listed by the forge, but its files are not in the bundle.",
     ),
     SkipReason(
+        "duplicate_artifact",
+        "artifact uploaded twice",
+        "Another artifact of the run has the same name and the same bytes.",
+    ),
+    SkipReason(
         "expired_artifact",
         "expired at the forge",
         "The forge had deleted the artifact before it was fetched.",
