@@ -65,6 +65,27 @@ def _repository() -> str:
     return value
 
 
+def _whole(name: str, default: int, least: int = 0) -> int:
+    text = _text(name, str(default))
+    if not text.isdecimal() or int(text) < least:
+        raise ImproperlyConfigured(
+            f"{name} must be a whole number from {least}, not {text!r}."
+        )
+    return int(text)
+
+
+def _github_api_url() -> str:
+    url = _text("GITHUB_API_URL", "https://api.github.com").rstrip("/")
+    parts = urlsplit(url)
+    is_local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    plain = parts.scheme == "http" and is_local
+    if not parts.hostname or not (parts.scheme == "https" or plain):
+        raise ImproperlyConfigured(
+            "GITHUB_API_URL must begin with https:// (http:// on this machine only)."
+        )
+    return url
+
+
 def _secret_key() -> str:
     if PRODUCTION:
         return _required("SECRET_KEY")
@@ -193,6 +214,24 @@ FRONTIERBOARD_LIMITS = {
     "run": _size("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20),
 }
 
+# GitHub (see .env.example). Without a token its artifacts cannot be downloaded, so
+# there is nothing to poll for.
+GITHUB_TOKEN = _text("GITHUB_TOKEN")
+GITHUB_API_URL = _github_api_url()
+GITHUB_WEBHOOK_SECRET = _text("GITHUB_WEBHOOK_SECRET")
+GITHUB_WAIT_SECONDS = _whole("GITHUB_WAIT_SECONDS", 60)
+GITHUB_TIMEOUT_SECONDS = _whole("GITHUB_TIMEOUT_SECONDS", 30, least=1)
+FRONTIERBOARD_POLL_SECONDS = _whole(
+    "FRONTIERBOARD_POLL_SECONDS", 300 if GITHUB_TOKEN else 0
+)
+FRONTIERBOARD_POLL_DAYS = _whole("FRONTIERBOARD_POLL_DAYS", 14, least=1)
+FRONTIERBOARD_REFETCH_SECONDS = _whole("FRONTIERBOARD_REFETCH_SECONDS", 600)
+FRONTIERBOARD_MAX_LOG_BYTES = _whole("FRONTIERBOARD_MAX_LOG_BYTES", 8 << 20)
+FRONTIERBOARD_MAX_UPLOAD_BYTES = _whole("FRONTIERBOARD_MAX_UPLOAD_BYTES", 1 << 30)
+
+# Uploaded bundles until they are ingested; web and worker share the folder.
+FRONTIERBOARD_UPLOADS = DATA / "uploads"
+
 LANGUAGE_CODE = "en"
 USE_I18N = False
 TIME_ZONE = "UTC"
@@ -255,7 +294,17 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, str | schedule]] = {}
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, str | schedule]] = {
+    "send lost requests again": {
+        "task": "ingest.tasks.resend_requests",
+        "schedule": schedule(60),
+    },
+}
+if FRONTIERBOARD_POLL_SECONDS:
+    CELERY_BEAT_SCHEDULE["poll official runs"] = {
+        "task": "ingest.tasks.poll_official_runs",
+        "schedule": schedule(FRONTIERBOARD_POLL_SECONDS),
+    }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA / "beat-schedule")
 
 # Browser security. Charts are drawn by a script file that reads JSON, so no inline

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from django.db.models.functions import Now
 
-from dashboard.models import ConfigKey, Run
+from dashboard.models import ConfigKey, Generation, ReuseLink, Run
 from ingest.config_keys import Snapshot
 from ingest.mapping import (
     ExpandedEntry,
@@ -180,7 +180,7 @@ def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:
     if run.jobs_known:
         names = run.jobs.order_by("pk").values_list("name", flat=True)
         return plan_from_jobs(names, mapper.map)
-    if rows.reuse or mapper.snapshot is None:
+    if _source_of(run, rows) is not None or mapper.snapshot is None:
         return NO_PLAN
     keys = {key for e in mapper.entries if not e.is_without_points for key in e.keys}
     return plan_from_matrix(mapper.snapshot, keys)
@@ -231,6 +231,9 @@ def _update_run(run: Run, rows: RunRows, choice: Choice, plan: Plan) -> None:
     if changed:
         Run.objects.filter(pk=run.pk).update(updated_at=Now(), **changed)
         run.refresh_from_db()
+    if "reuse_source_run_id" in changed:
+        # Another run becomes official, or no longer is, without a row of this one.
+        Generation.bump()
 
 
 def forget_orphan_keys() -> None:
@@ -241,8 +244,13 @@ def forget_orphan_keys() -> None:
 
 
 def _source_of(run: Run, rows: RunRows) -> int | None:
-    """Return the run whose measurements this one publishes, if it says so."""
+    """Return the run whose measurements this one publishes.
+
+    Its own artifact says so, else a link that was found through the pull request.
+    """
+    links = ReuseLink.objects.filter(merge_run_id=run.github_run_id)
     sources = [row.source_run_id for row in rows.reuse]
+    sources += links.values_list("source_run_id", flat=True)
     return next((s for s in sources if s != run.github_run_id), None)
 
 

@@ -60,6 +60,16 @@ def tracked(
         raise
 
 
+def has_ended(request_id: int) -> bool:
+    """Tell whether a request was answered: its task may be delivered twice."""
+    ended = (
+        IngestRequest.State.DONE,
+        IngestRequest.State.PARTLY,
+        IngestRequest.State.FAILED,
+    )
+    return IngestRequest.objects.filter(pk=request_id, state__in=ended).exists()
+
+
 def _line(error: Exception) -> str:
     """Return one line for a person."""
     if isinstance(error, SoftTimeLimitExceeded):

@@ -4,14 +4,18 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from celery import Task, shared_task
+from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
+from dashboard.ingest_requests import resend_lost
 from dashboard.models import IngestRequest, Run
-from ingest import pipeline
+from ingest import pipeline, polling
 from ingest.artifacts.bundles import BundleError, open_bundle
 from ingest.claims import AlreadyRunningError
+from ingest.github import GitHubError
 from ingest.progress import silent
-from ingest.requests import RequestProgress, finish, tracked
+from ingest.remote_runs import ingest_remote
+from ingest.requests import RequestProgress, finish, has_ended, tracked
 from ingest.run_facts import IngestError
 
 # What can heal by itself: another worker at work, a database that restarts.
@@ -48,6 +52,83 @@ def _ingest_requested(path: Path, request_id: int, progress: RequestProgress) ->
         return
     partly = IngestRequest.State.PARTLY if report.is_partly else None
     finish(request_id, partly or IngestRequest.State.DONE, counts=report.counts())
+
+
+@shared_task(
+    name="ingest.tasks.ingest_run",
+    bind=True,
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=MAX_RETRIES,
+    retry_backoff=2,
+    retry_backoff_max=30,
+)
+def ingest_run(
+    task: "Task[..., None]",
+    repository: str,
+    run_id: int,
+    request_id: int | None = None,
+    force: bool = False,  # noqa: FBT001,FBT002  # arguments of tasks have positions
+) -> None:
+    """Fetch a run from GitHub and ingest it; what GitHub refuses ends the request."""
+    if request_id is None:
+        ingest_remote(repository, run_id, silent, force=force)
+    elif not has_ended(request_id):  # delivered twice: the work is done
+        with _tracked(task, request_id) as progress:
+            _fetch_requested(repository, run_id, request_id, progress, force=force)
+
+
+def _fetch_requested(
+    repository: str,
+    run_id: int,
+    request_id: int,
+    progress: RequestProgress,
+    *,
+    force: bool,
+) -> None:
+    try:
+        arrival = ingest_remote(repository, run_id, progress, force=force)
+    except (GitHubError, IngestError) as error:
+        finish(request_id, IngestRequest.State.FAILED, error=str(error))
+        return
+    partly = IngestRequest.State.PARTLY if arrival.is_partly else None
+    finish(
+        request_id,
+        partly or IngestRequest.State.DONE,
+        error=next(iter(arrival.gaps), ""),
+        counts=arrival.counts(),
+    )
+
+
+@shared_task(
+    name="ingest.tasks.ingest_upload",
+    bind=True,
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=MAX_RETRIES,
+    retry_backoff=2,
+    retry_backoff_max=30,
+)
+def ingest_upload(task: "Task[..., None]", file_name: str, request_id: int) -> None:
+    """Ingest an uploaded bundle and delete the file, which its rows replace."""
+    if has_ended(request_id):
+        return
+    path = Path(settings.FRONTIERBOARD_UPLOADS) / Path(file_name).name
+    with _tracked(task, request_id) as progress:
+        _ingest_requested(path, request_id, progress)
+    path.unlink(missing_ok=True)
+
+
+@shared_task(name="ingest.tasks.poll_official_runs", acks_late=True)
+def poll_official_runs() -> None:
+    """Ask for official runs that are new on GitHub."""
+    polling.poll_repositories()
+
+
+@shared_task(name="ingest.tasks.resend_requests", acks_late=True)
+def resend_requests() -> None:
+    """Send the tasks again that a broker lost."""
+    resend_lost()
 
 
 @shared_task(

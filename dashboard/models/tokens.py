@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import secrets
-from typing import Self
 
 from django.db import models
 from django.db.models.functions import Now
@@ -51,12 +50,12 @@ class ApiToken(models.Model):
         return plain
 
     @classmethod
-    def matching(cls, plain: str) -> Self | None:
+    def matching(cls, plain: str) -> "ApiToken | None":
         """Return the token of a secret, a revoked one too; None where there is none."""
         parts = plain.split("_", 2)
         if len(parts) != 3 or parts[0] != START:  # noqa: PLR2004  start, prefix, secret
             return None
-        found = cls._default_manager.select_related("repository")
+        found = ApiToken.objects.select_related("repository")
         token = found.filter(prefix=parts[1][:16]).first()
         if token is None or not hmac.compare_digest(token.digest, _digest(plain)):
             return None

@@ -1,0 +1,181 @@
+"""Requests for runs: who asks gets a row to follow, and a run is fetched once for all.
+
+The work is the worker's: it is asked by name, once the row is stored.
+"""
+
+import re
+from datetime import datetime, timedelta
+
+from celery import current_app
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from dashboard.models import Fetch, IngestRequest, Repository
+
+RUN_TASK = "ingest.tasks.ingest_run"
+UPLOAD_TASK = "ingest.tasks.ingest_upload"
+OWNER_AND_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
+MAX_ID = 2**63 - 1
+# After this a failure is tried again, and a run that is at work is looked at again.
+SHORTLY = timedelta(minutes=1)
+# Longer than any task may take, and than the broker waits to give it to another worker.
+LOST = timedelta(minutes=15)
+ACTIVE = (IngestRequest.State.QUEUED, IngestRequest.State.RUNNING)
+_ROUNDS = 5
+
+
+class RequestRefusedError(ValueError):
+    """What was asked for cannot be a run; the message is one line."""
+
+
+def request_run(
+    *,
+    run_id: int,
+    repository: str,
+    requested_by: str = "",
+    force: bool = False,
+) -> IngestRequest:
+    """Ask for a run of a repository and return the request to follow.
+
+    1. A request for the same run that is waiting or at work is returned. 2. So is
+    the newest one while it is fresh: a finished run's for the interval of the
+    settings, another or a failed one's for a minute; ``force`` asks all the same.
+    3. Else one is made; of several that try at once the database lets one win, and the
+    others get that one. Raises RequestRefusedError.
+    """
+    name = known_name(repository)
+    if not 0 < run_id <= MAX_ID:
+        raise RequestRefusedError(f"{run_id} is no run id")
+    for _ in range(_ROUNDS):
+        found = _usable(run_id, name, force=force)
+        if found is not None:
+            return found
+        try:
+            with transaction.atomic():
+                return _made(run_id, name, requested_by, force=force)
+        except IntegrityError:
+            continue  # somebody was faster: theirs is found now, unless it has ended
+    raise RequestRefusedError(f"run {run_id} cannot be asked for right now")
+
+
+def known_name(repository: str) -> str:
+    """Return a repository's name as it is stored; raises RequestRefusedError."""
+    if not OWNER_AND_NAME.fullmatch(repository):
+        raise RequestRefusedError(f"{repository[:80]!r} is no owner/name")
+    names = Repository.objects.filter(full_name__iexact=repository)
+    return names.values_list("full_name", flat=True).first() or repository
+
+
+def resend_lost() -> int:
+    """Give tasks to the broker again that it must have lost; return how many."""
+    lost = IngestRequest.objects.filter(
+        state__in=ACTIVE,
+        kind__in=[IngestRequest.Kind.RUN, IngestRequest.Kind.UPLOAD],
+        sent_at__lt=timezone.now() - LOST,
+    )
+    return sum(_sent_again(request) for request in lost)
+
+
+def is_stored_as_of(
+    run_id: int, updated_at: datetime | None, *, attempt: int | None = None
+) -> bool:
+    """Tell whether a run was fetched whole after its last change on GitHub."""
+    fetches = Fetch.objects.filter(run__github_run_id=run_id, is_complete=True)
+    if attempt is not None:
+        fetches = fetches.filter(run__attempt__gte=attempt)
+    return (
+        updated_at is not None
+        and fetches.filter(forge_updated_at__gte=updated_at).exists()
+    )
+
+
+def _requests(run_id: int, repository: str) -> QuerySet[IngestRequest]:
+    return IngestRequest.objects.filter(
+        kind=IngestRequest.Kind.RUN,
+        github_run_id=run_id,
+        repository__iexact=repository,
+    ).order_by("-requested_at", "-pk")
+
+
+def _usable(run_id: int, repository: str, *, force: bool) -> IngestRequest | None:
+    """Return a request that answers this one as well."""
+    requests = _requests(run_id, repository)
+    active = requests.filter(state__in=ACTIVE).first()
+    if active is not None:
+        _sent_again(active)
+        return active
+    newest = None if force else requests.first()
+    return newest if newest is not None and _is_fresh(newest) else None
+
+
+def _is_fresh(request: IngestRequest) -> bool:
+    if request.finished_at is None:
+        return False
+    age = timezone.now() - request.finished_at
+    is_good = request.state in (IngestRequest.State.DONE, IngestRequest.State.PARTLY)
+    if is_good and _is_finished(request.github_run_id or 0):
+        return age < timedelta(seconds=settings.FRONTIERBOARD_REFETCH_SECONDS)
+    return age < SHORTLY
+
+
+def _is_finished(run_id: int) -> bool:
+    fetches = Fetch.objects.filter(run__github_run_id=run_id)
+    return fetches.filter(run__status="completed").exists()
+
+
+def _made(
+    run_id: int, repository: str, requested_by: str, *, force: bool
+) -> IngestRequest:
+    request = IngestRequest.objects.create(
+        kind=IngestRequest.Kind.RUN,
+        target=f"{repository} {run_id}",
+        repository=repository,
+        github_run_id=run_id,
+        requested_by=requested_by,
+    )
+    arguments = [repository, run_id, request.pk, force]
+
+    def send() -> None:
+        current_app.send_task(RUN_TASK, arguments)
+
+    # Robust: with the broker down the request is stored and sent again later.
+    transaction.on_commit(send, robust=True)
+    request.refresh_from_db()
+    return request
+
+
+def _sent_again(request: IngestRequest) -> bool:
+    """Send a request's task again if nobody can be at it; tell whether it was."""
+    found = IngestRequest.objects.filter(
+        pk=request.pk, state__in=ACTIVE, sent_at__lt=timezone.now() - LOST
+    )
+    if not found.update(sent_at=timezone.now()):
+        return False
+    if request.kind == IngestRequest.Kind.UPLOAD:
+        current_app.send_task(UPLOAD_TASK, [request.target, request.pk])
+    else:
+        arguments = [request.repository, request.github_run_id, request.pk]
+        current_app.send_task(RUN_TASK, arguments)
+    return True
+
+
+def request_upload(
+    *, file_name: str, run_id: int, repository: str, requested_by: str
+) -> IngestRequest:
+    """Ask for an uploaded bundle, by the name of its file among the uploads."""
+    request = IngestRequest.objects.create(
+        kind=IngestRequest.Kind.UPLOAD,
+        target=file_name,
+        repository=repository,
+        github_run_id=run_id,
+        requested_by=requested_by,
+    )
+
+    def send() -> None:
+        current_app.send_task(UPLOAD_TASK, [file_name, request.pk])
+
+    transaction.on_commit(send, robust=True)
+    request.refresh_from_db()
+    return request

@@ -1,0 +1,48 @@
+"""The connection to GitHub as the settings describe it."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+
+from ingest.github import Answers, GitHub, Options, Transport
+from ingest.github.transport import Answer
+
+KEPT_S = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswers:
+    """Keeps answers in the cache for a day, so that unchanged ones cost no quota."""
+
+    store: BaseCache
+
+    def get(self, key: str) -> Answer | None:
+        """Return the answer of a key."""
+        found: Answer | None = self.store.get(key)
+        return found
+
+    def set(self, key: str, value: Answer) -> None:
+        """Keep an answer."""
+        self.store.set(key, value, KEPT_S)
+
+
+@contextmanager
+def connected(repository: str) -> Iterator[GitHub]:
+    """Give a repository's interface; its connections are closed at the end."""
+    options = Options(
+        base=settings.GITHUB_API_URL,
+        token=settings.GITHUB_TOKEN,
+        near_s=settings.GITHUB_WAIT_SECONDS,
+        read_s=settings.GITHUB_TIMEOUT_SECONDS,
+    )
+    # One cache object for all threads: theirs would be left open when they end.
+    answers: Answers = CachedAnswers(caches["default"])
+    transport = Transport(options, answers)
+    try:
+        yield GitHub(transport, repository)
+    finally:
+        transport.close()

@@ -1,0 +1,89 @@
+"""A listed run and its downloads as one bundle, read while bytes still arrive."""
+
+import shutil
+import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from ingest.artifacts.bundles import ArtifactSource, Bundle, listed_artifact
+from ingest.fetching.choice import downloaded_ids
+from ingest.fetching.downloads import Downloads
+from ingest.fetching.listing import ListedRun
+from ingest.github import GitHub
+
+LEFT_BEHIND_S = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is fetched of a run, and where it lies meanwhile; sizes in bytes.
+
+    ``stored`` are ids of artifacts whose bytes are kept already.
+    """
+
+    folder: Path
+    max_artifact: int
+    max_log: int
+    stored: Collection[int] = ()
+
+
+@contextmanager
+def fetched(github: GitHub, listed: ListedRun, wanted: Wanted) -> Iterator[Bundle]:
+    """Download a listed run's artifacts and give the bundle of it.
+
+    The files stay on disk when reading fails, for whoever tries again, and go when
+    it succeeded.
+    """
+    folder = wanted.folder / str(listed.run["id"])
+    _forget_left_behind(wanted.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    downloads = Downloads(github, folder, wanted.max_artifact)
+    try:
+        yield _bundle(listed, wanted, downloads)
+    finally:
+        downloads.stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _bundle(listed: ListedRun, wanted: Wanted, downloads: Downloads) -> Bundle:
+    sources = [listed_artifact(str(i.get("name", "")), i) for i in listed.artifacts]
+    chosen = downloaded_ids(listed.artifacts, listed.jobs, wanted.max_log)
+    for source in sources:
+        _say_why_not(source, wanted.stored, chosen)
+    coming = [s for s in sources if not s.missing and not s.is_listed]
+    ids = [s.github_id for s in coming if s.github_id is not None]
+    downloads.start(ids)
+    for source, artifact_id in zip(coming, ids, strict=True):
+        source.loader = partial(downloads.contents, artifact_id)
+    return Bundle(
+        run=listed.run,
+        attempts=listed.attempts,
+        jobs=listed.jobs,
+        artifacts=sources,
+        configs=listed.configs,
+        notices=list(listed.gaps),
+    )
+
+
+def _say_why_not(
+    source: ArtifactSource, stored: Collection[int], chosen: Collection[object]
+) -> None:
+    """Say of an artifact why its bytes are not asked for, if they are not."""
+    if source.github_id is None:
+        source.missing = "GitHub names no id of it"
+    elif source.github_id in stored:
+        source.missing = "kept already"
+    elif source.github_id not in chosen:
+        source.is_listed = True
+    elif source.expired:
+        source.missing = "expired"
+
+
+def _forget_left_behind(folder: Path) -> None:
+    """Delete downloads that nobody came back for in a day."""
+    for child in folder.glob("*"):
+        if time.time() - child.stat().st_mtime > LEFT_BEHIND_S:
+            shutil.rmtree(child, ignore_errors=True)

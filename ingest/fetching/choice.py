@@ -1,0 +1,58 @@
+"""Which artifacts of a run are downloaded, and which are only listed."""
+
+from collections.abc import Iterable, Sequence
+
+from ingest.artifacts.names import READ_KINDS, Kind, kind_of, parse_name
+from ingest.fetching.listing import JsonObject
+from ingest.jobs import parse_job_name
+
+FAILURES = frozenset({"failure", "timed_out", "cancelled"})
+MAX_LOGS = 50
+
+# Tensor parallel size, spec method, concurrency: what logs and jobs both name.
+Place = tuple[int | None, str, int]
+
+
+def downloaded_ids(
+    items: Iterable[JsonObject], jobs: Sequence[JsonObject] | None, max_log: int
+) -> set[object]:
+    """Return the ids of the artifacts whose bytes are wanted.
+
+    Those that hold records, and server logs of failed jobs of up to ``max_log``
+    bytes each: their end is shown with the run. The rest (traces, power, other logs)
+    is by far the most of a run and is only listed.
+    """
+    items = list(items)
+    read = {i.get("id") for i in items if kind_of(_name(i)) in READ_KINDS}
+    failed = failed_places(jobs or [])
+    logs = [i for i in items if _is_log_of(i, failed) and 0 < _size(i) <= max_log]
+    return read | {item.get("id") for item in logs[:MAX_LOGS]}
+
+
+def failed_places(jobs: Iterable[JsonObject]) -> set[Place]:
+    """Return what failed jobs were to measure on one node."""
+    failed = [j.get("name") for j in jobs if j.get("conclusion") in FAILURES]
+    plans = [parse_job_name(name) for name in failed if isinstance(name, str)]
+    return {
+        (plan.deployment.tp, plan.deployment.spec_method, concurrency)
+        for plan in plans
+        if plan is not None and not plan.eval_only
+        for concurrency in plan.concurrencies
+    }
+
+
+def _is_log_of(item: JsonObject, failed: set[Place]) -> bool:
+    parts = parse_name(_name(item))
+    if parts.kind != Kind.SERVER_LOGS or parts.single is None:
+        return False
+    spec = parts.spec.lower() or "none"
+    return any((parts.single.tp, spec, c) in failed for c in parts.concurrencies)
+
+
+def _name(item: JsonObject) -> str:
+    return str(item.get("name", ""))
+
+
+def _size(item: JsonObject) -> int:
+    size = item.get("size_in_bytes")
+    return size if isinstance(size, int) else 0
