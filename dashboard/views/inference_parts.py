@@ -146,7 +146,7 @@ class Shown:
         """What the chart shows, in one line."""
         of = f"{self.chosen.model} {scenario_label(self.chosen.scenario)}"
         x, y = METRICS[self.chosen.x], METRICS[self.chosen.y]
-        return f"{of}: {y.label.lower()} against {x.phrase}"
+        return f"{of}: {y.phrase} against {x.phrase}"
 
 
 def shown_of(form: InferenceForm) -> Shown:

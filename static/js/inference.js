@@ -53,6 +53,16 @@
     if (event.target.matches("[data-local]")) event.stopPropagation();
   }, true);
 
+  // Enter means "changed"; submitting as well would ask twice.
+  document.addEventListener("keydown", (event) => {
+    const { target, key } = event;
+    const isTyped = target.matches("input:not([type=checkbox], [type=search])");
+    if (key !== "Enter" || !isTyped || !target.form || target.form.id !== "filters") return;
+    event.preventDefault();
+    target.blur();
+    target.focus();
+  });
+
   const fold = () => {
     const rail = one("[data-rail]");
     if (rail) rail.open = !narrow.matches;
@@ -89,6 +99,7 @@
   };
   document.addEventListener("htmx:beforeRequest", (event) => wait(event.detail.target));
   document.addEventListener("htmx:afterRequest", rest);
+  document.addEventListener("htmx:historyCacheMiss", () => wait(view));
 
   const note = document.querySelector("[data-failed]");
   const fail = (reason) => {
@@ -202,6 +213,11 @@
     return found;
   };
 
+  const bindHover = (drawn) => {
+    drawn.plot.on("plotly_hover", (event) => event.points.forEach((p) => lightRow(p, true)));
+    drawn.plot.on("plotly_unhover", (event) => event.points.forEach((p) => lightRow(p, false)));
+  };
+
   const bindRows = () => {
     if (!chart) return;
     const known = places();
@@ -284,6 +300,7 @@
     await drawn.refresh();
     if (chart !== drawn) return; // another view came meanwhile
     bindLegend();
+    bindHover(drawn);
     bindRows();
     bindZoom(drawn);
     bindExports(drawn);
@@ -293,12 +310,16 @@
   };
 
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target === view) leave();
+    if (event.detail.target === view && event.detail.shouldSwap) leave();
   });
   document.addEventListener("htmx:historyCacheMissLoad", leave);
-  document.addEventListener("htmx:historyRestore", enter);
+  document.addEventListener("htmx:historyRestore", () => {
+    rest();
+    enter();
+  });
   document.addEventListener("htmx:afterSwap", (event) => {
     const { target } = event.detail;
+    if (!target) return; // Back: historyRestore follows
     if (target === view) enter();
     else if (target.id === "ranking" && cursor) cursor.clear(atNow());
     else if (target.id === "points") {

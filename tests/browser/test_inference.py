@@ -79,18 +79,6 @@ def test_the_legend_hides_isolates_and_finds(visitor: Visitor):
     assert visitor.trouble() == []
 
 
-def test_changing_a_filter_changes_the_address_and_back_undoes(visitor: Visitor):
-    story()
-    page = visitor.open("/inference")
-    page.get_by_label("Up").select_option("median_ttft")
-    page.wait_for_url("**y=median_ttft*")
-    page.wait_for_selector("[data-plot][data-drawn]")
-    expect(page.locator("[data-plot] .ytitle")).to_contain_text("(s)")
-    page.go_back()
-    page.wait_for_selector("[data-plot][data-drawn]")
-    expect(page.locator("[data-plot] .ytitle")).to_contain_text("(tok/s/GPU)")
-
-
 def test_the_toggle_is_remembered_and_repaints_the_chart(visitor: Visitor):
     story()
     page = visitor.open("/inference")

@@ -6,7 +6,8 @@ import pandas as pd
 from plotly.graph_objects import Figure
 
 from dashboard.analysis.curves import Curve
-from dashboard.charts.frontier import MOST_POINTS, frontier_figure
+from dashboard.charts.exports import Words, export_layout, html_document, titled
+from dashboard.charts.frontier import MOST_POINTS, Axes, frontier_figure
 from tests.analysis.test_curves import START, sweep
 
 X, Y = "median_intvty", "tput_per_gpu"
@@ -28,8 +29,9 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame([{"point_id": n, **usual, **row} for n, row in enumerate(rows)])
 
 
-def figure(*rows: dict[str, Any], key: str = "a") -> Any:
-    return frontier_figure(frame(*rows), [Curve(sweep(1, config_key=key))], X, Y)
+def figure(*rows: dict[str, Any], key: str = "a", **axes: Any) -> Any:
+    drawn = [Curve(sweep(1, config_key=key))]
+    return frontier_figure(frame(*rows), drawn, Axes(X, Y, **axes))
 
 
 def test_figure_is_valid_and_has_units_on_both_axes():
@@ -82,3 +84,56 @@ def test_above_the_limit_dominated_points_are_left_to_the_table():
     rows = [{"standing": "dominated"}] * MOST_POINTS
     drawn = figure({}, *rows)
     assert [trace["meta"]["role"] for trace in drawn["data"]] == ["frontier"]
+
+
+def test_former_frontiers_are_dotted_beneath_and_say_so():
+    former = frame({X: 40.0}, {X: 30.0, "standing": "dominated"})
+    curves = [Curve(sweep(1))]
+    drawn: Any = frontier_figure(frame({}), curves, Axes(X, Y), (former, curves))
+    ghost, line = drawn["data"]
+    assert (ghost["meta"]["role"], ghost["x"]) == ("ghost", [40])
+    assert ghost["line"]["dash"] == "dot"
+    assert "(former)" in ghost["hovertemplate"]
+    assert not ghost["showlegend"]
+    assert line["meta"]["role"] == "frontier"
+    Figure(drawn)
+
+
+def test_logarithmic_axes_show_what_is_above_zero_and_keep_the_zoom():
+    drawn = figure({}, {Y: 0.0}, log_y=True, zoom=(10, 100, 1, 1000))
+    assert drawn["data"][0]["y"] == [1000]
+    assert drawn["layout"]["yaxis"]["range"] == [0, 3]
+    assert drawn["layout"]["xaxis"]["range"] == [10, 100]
+    assert "logarithmic" in figure({Y: 0.0}, log_y=True)
+    Figure(drawn)
+
+
+def test_doubtful_points_wear_a_ring():
+    drawn = figure({X: 10.0}, {X: 20.0, "flags": [["c", "odd"]]})
+    assert drawn["data"][0]["marker"]["line"]["width"] == [0, 2]
+    assert "line" not in figure({})["data"][0]["marker"]
+    Figure(drawn)
+
+
+def test_an_incomplete_sweep_says_so_on_its_line():
+    curve = Curve(sweep(1, received=13, planned=19))
+    drawn: Any = frontier_figure(frame({}), [curve], Axes(X, Y))
+    assert drawn["data"][0]["meta"]["label"].endswith(", 13 of 19")
+
+
+def test_away_from_its_page_a_chart_says_what_it_is_and_where_from():
+    words = Words("A <b> against c", ["Runs 1, 2", "Source: http://x/?a=1&b=2"])
+    alone = titled(figure({}), export_layout(words, 1, 50.0))
+    drawn = Figure(alone)
+    assert drawn.layout.title.text == "A &lt;b&gt; against c"
+    assert "Runs 1, 2<br>Source" in drawn.layout.annotations[0].text
+    assert drawn.layout.shapes[0].x0 == 50
+    assert drawn.data[0].name == "a (2026-08-01, run 1)"
+
+
+def test_the_html_file_needs_no_other_file():
+    words = Words("A </title>", ["Source: x"])
+    page = html_document(titled(figure({}), export_layout(words, 1, None)), words.title)
+    assert "<title>A &lt;/title&gt;</title>" in page
+    assert "<script src=" not in page
+    assert "plotly.js v" in page

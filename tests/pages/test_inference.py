@@ -128,7 +128,7 @@ def test_names_of_the_official_dashboard_are_understood(client):
         "&i_metric=y_outputTputPerGpu"
     )
     chosen = client.get(f"/inference{query}").context["chosen"]
-    assert chosen.precisions == ("fp4", "fp8")
+    assert chosen.filters.precision == ("fp4", "fp8")
     assert chosen.y == "output_tput_per_gpu"
 
 
@@ -269,25 +269,23 @@ def test_query_count_does_not_grow_with_points_and_keys(
     client, django_assert_num_queries
 ):
     curve("first")
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get("/inference")
     story()
     for n in range(10):
         trade_off = [(c, 400.0 / c, 10.0 * c) for c in range(1, 30)]
         add_points(official_sweep(f"key-{n}"), trade_off)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get("/inference?y=p99_ttft")
 
 
 def test_official_parameters_without_a_counterpart_are_said(client):
     curve()
-    answer = client.get(
-        "/inference?i_metric=y_costh&g_rundate=2026-08-01&unofficialRun=5"
-    )
+    answer = client.get("/inference?i_metric=y_costh&i_xmode=cost&unofficialRun=5")
     assert answer.status_code == 200
     assert answer.context["chosen"].y == "tput_per_gpu"
     page = answer.content.decode()
-    for ignored in ("i_metric=y_costh", "g_rundate=2026-08-01", "unofficialRun=5"):
+    for ignored in ("i_metric=y_costh", "i_xmode=cost", "unofficialRun=5"):
         assert ignored in page
 
 
