@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -34,7 +35,10 @@ test_database_url.__test__ = False  # type: ignore[attr-defined]
 class Crew:
     """One worker at a time, on the test database and a raw store of its own."""
 
+    at_work: ClassVar[list["Crew"]] = []
+
     def __init__(self, data: Path) -> None:
+        self.at_work.append(self)
         self.data = data
         inherited = dict(os.environ)
         inherited.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -61,8 +65,15 @@ class Crew:
         self.worker.process.wait()
 
     def stop(self) -> None:
+        self.at_work.remove(self)
         if self.worker is not None:
             self.worker.stop()
+
+    def check_worker(self) -> None:
+        """Fail with the worker's last words where it ended and was not killed."""
+        if self.worker is not None:
+            ended = self.worker.process.poll() not in (None, -signal.SIGKILL)
+            assert not ended, self.worker.last_words()
 
 
 def ask_for(path: Path, *, copies: int = 1) -> IngestRequest:
@@ -92,6 +103,8 @@ def wait_for(what: Callable[[], object], sentence: str) -> None:
     """Wait until something is true; fail with the sentence when it never is."""
     deadline = time.monotonic() + PATIENCE
     while not what():
+        for crew in Crew.at_work:
+            crew.check_worker()
         assert time.monotonic() < deadline, sentence
         time.sleep(0.02)
 
