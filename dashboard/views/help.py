@@ -13,6 +13,7 @@ from dashboard.vocabulary.metrics import METRICS, Metric
 from dashboard.vocabulary.skips import SKIP_REASONS
 from dashboard.vocabulary.words import CHAPTERS
 
+FIRST_FAMILIES = ("Interactivity", "Throughput", "Latency", "Power and energy")
 STATISTICS = {"mean", "median", "p75", "p90", "p95", "p99", "p99.9", "std"}
 DIRECTIONS = {
     "higher": "higher is better",
@@ -50,7 +51,7 @@ def help_page(request: HttpRequest) -> HttpResponse:
 
 
 def _families() -> dict[str, list[MetricRow]]:
-    families: dict[str, list[MetricRow]] = {}
+    families: dict[str, list[MetricRow]] = {name: [] for name in FIRST_FAMILIES}
     for row in _rows(METRICS.values()):
         families.setdefault(row.first.family, []).append(row)
     return families

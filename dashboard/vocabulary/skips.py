@@ -157,8 +157,8 @@ _ALL = (
     ),
     SkipReason(
         "duplicate_artifact",
-        "artifact uploaded twice",
-        "Another artifact of the run has the same name and the same bytes.",
+        "artifact id twice",
+        "Two artifacts claim one id; the first was taken.",
     ),
     SkipReason(
         "expired_artifact",

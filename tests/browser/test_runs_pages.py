@@ -3,6 +3,7 @@
 # mypy: allow-untyped-calls
 
 import pytest
+from playwright.sync_api import expect
 
 from dashboard.models import Run
 from tests import factories
@@ -92,7 +93,7 @@ def test_a_reader_finds_a_run_by_its_title_and_comes_back(visitor: Visitor):
     page.get_by_role("button", name="Show").click()
     assert page.get_by_text("Another one").count() == 0
     page.get_by_role("link", name=str(run.github_run_id)).click()
-    assert page.get_by_role("heading", level=1).text_content() == run.title
+    expect(page.get_by_role("heading", level=1)).to_have_text(run.title)
     page.go_back()
     assert (
         page.get_by_label("Id, title, branch, PR or commit").input_value() == run.title
