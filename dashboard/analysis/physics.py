@@ -13,6 +13,12 @@ SUM_TOLERANCE = 0.01
 # Producers round aggregates to five decimals.
 ROUNDING = 1e-5
 
+# Written once: 20,000 rows ask for each of them.
+_PERCENTILE_KEYS = {
+    name: tuple(f"{percentile}_{name}" for percentile in PERCENTILES)
+    for name in LATENCIES
+} | {"intvty": tuple(f"{percentile}_intvty" for percentile in reversed(PERCENTILES))}
+
 FlagText = tuple[str, str]
 
 
@@ -140,18 +146,19 @@ def _littles_law(m: Measurement) -> Iterator[FlagText]:
 
 
 def _percentile_order(m: Measurement) -> Iterator[FlagText]:
-    wrong = [name for name in LATENCIES if not _ordered(m.metrics, name, 1)]
-    if not _ordered(m.metrics, "intvty", -1):
+    wrong = [name for name in LATENCIES if not _rising(m.metrics, name)]
+    if not _rising(m.metrics, "intvty"):
         wrong.append("intvty")
     if wrong:
         yield "percentile_order", f"percentiles out of order: {', '.join(wrong)}"
 
 
-def _ordered(metrics: Mapping[str, float], name: str, sign: int) -> bool:
-    values = [metrics.get(f"{percentile}_{name}") for percentile in PERCENTILES]
-    known = [sign * value for value in values if value is not None]
-    return all(
-        low <= high + ROUNDING * max(1.0, abs(high)) for low, high in pairwise(known)
+def _rising(metrics: Mapping[str, float], name: str) -> bool:
+    """Tell whether percentiles rise; those of interactivity are of the slow tail."""
+    found = [metrics[key] for key in _PERCENTILE_KEYS[name] if key in metrics]
+    # Nearly every row is in order: the tolerant look is for the others.
+    return found == sorted(found) or all(
+        low <= high + ROUNDING * max(1.0, abs(high)) for low, high in pairwise(found)
     )
 
 
