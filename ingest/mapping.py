@@ -18,6 +18,11 @@ from ingest.rows import ChangelogRow, EvalRow, Identity, PointRow, SkipRow
 AGENTIC_TYPE, FIXED_TYPE = "agentic-coding", "fixed-seq-len"
 
 
+def scenario_type(scenario: str) -> str:
+    """Return the word by which changelogs and configs name a kind of scenario."""
+    return AGENTIC_TYPE if scenario == AGENTIC else FIXED_TYPE
+
+
 @dataclass(frozen=True, slots=True)
 class ExpandedEntry:
     """A changelog entry with its keys expanded against the run's snapshot."""
@@ -34,8 +39,7 @@ class ExpandedEntry:
     def covers(self, scenario: str) -> bool:
         """Tell whether the entry asks for a scenario."""
         types = self.row.scenario_types
-        wanted = AGENTIC_TYPE if scenario == AGENTIC else FIXED_TYPE
-        return types is None or wanted in types
+        return types is None or scenario_type(scenario) in types
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,22 +8,37 @@ from datetime import datetime
 
 import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
-from dashboard.models import Generation, Repository, Run
+from dashboard.models import Generation, Repository, Run, Sweep
 from ingest.artifacts.bundles import Bundle
 from ingest.artifacts.members import Limits
-from ingest.claims import claimed, serialise_writes
-from ingest.derive import settle_run
+from ingest.choices import choose, forget_unapplied, stale_runs
+from ingest.claims import AlreadyRunningError, claimed, serialise_writes
+from ingest.definitions import Commit, follow_repository
+from ingest.derive import derive_publications, is_of_default_branch, settle_run
 from ingest.progress import Progress, silent
 from ingest.reading import ReadRun, read_run, read_stored
 from ingest.rebuild import RebuiltRun, rebuild_run
 from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
-from ingest.snapshots import Imported, forget_unapplied, import_configs, stale_runs
-from ingest.store import Tally
+from ingest.snapshots import Imported, expand_ahead, import_configs
+from ingest.states import derive_states
+from ingest.store import Places, Tally
 
 log = structlog.get_logger(__name__)
+
+# How a run's stored records may break the code that reads them. Neither a time limit
+# nor a lack of memory is among them.
+BROKEN = (
+    ArithmeticError,
+    AttributeError,
+    DatabaseError,
+    LookupError,
+    OSError,
+    TypeError,
+    ValueError,
+)
 
 _SELDOM = 200_000  # new objects between two looks; Python's own number is 700
 
@@ -75,7 +90,8 @@ def ingest_bundle(bundle: Bundle, progress: Progress = silent) -> Report:
     1. Check the run's own facts and claim it: one worker per run. 2. Keep every
     member's bytes, then read records; nothing is written to tables so far. 3. In one
     transaction: run, jobs, artifacts, records and config files, then everything that
-    follows from them. 4. Map again the runs for which a better config file came.
+    follows from them. 4. Map again the runs for which a better config file came;
+    what goes wrong with those is told and takes nothing of this run back.
 
     Raises IngestError for a run that cannot be taken and AlreadyRunningError.
     """
@@ -84,9 +100,13 @@ def ingest_bundle(bundle: Bundle, progress: Progress = silent) -> Report:
         facts.refuse_other_repository()
         reading = read_run(bundle, limits(), progress)
         progress("storing")
+        _expand_bundled(facts, bundle)
         with transaction.atomic():
             report = _store(facts, bundle, reading)
-        report.remapped = remap_stale_runs(progress)
+    # Without the claim: another worker may be at a stale run and wait for this one.
+    remapped = remap_stale_runs(progress)
+    report.remapped = remapped.run_ids
+    report.notices += remapped.problems
     progress("done")
     log.info("ingested", run_id=report.run_id, **_numbers(report))
     return report
@@ -113,72 +133,108 @@ def _store(facts: RunFacts, bundle: Bundle, reading: ReadRun) -> Report:
     run = facts.store(tally)
     imported = _import_bundled(run, bundle)
     places = store_reading(run, reading, tally)
+    report = _rebuild(run, reading, places, tally)
+    if imported.new_snapshots:
+        Generation.bump()
+    report.notices = [*bundle.notices, *imported.defects, *reading.notices]
+    return report
+
+
+def _rebuild(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Report:
+    """Make and decide what follows from a run's rows; a change begins a generation."""
     rebuilt = rebuild_run(run, reading, places, tally)
-    settle_run(run, rebuilt.sweep_keys)
+    settled = settle_run(run, rebuilt.sweep_keys)
+    if settled or rebuilt.is_changed or not tally.is_unchanged:
+        Generation.bump()
     report = _report(run, rebuilt, tally)
     report.rejected = reading.rejected_names()
-    report.notices = [*bundle.notices, *imported.defects]
-    _bump_if(tally, imported)
     return report
+        report.notices = list(reading.notices)
+
+
+def _expand_bundled(facts: RunFacts, bundle: Bundle) -> None:
+    sha = facts.run.get("head_sha")
+    expand_ahead(
+        bundle.configs,
+        repository=facts.repository,
+        sha=sha if isinstance(sha, str) else "",
+        at=facts.created_at,
+    )
 
 
 def _import_bundled(run: Run, bundle: Bundle) -> Imported:
     """Import the bundle's config files as those of the run's commit."""
     if bundle.configs and not run.sha:
         return Imported(defects=["config files left out: the run names no commit"])
-    return import_configs(
-        bundle.configs, repository=run.repository, sha=run.sha, at=run.created_at
-    )
+    is_mainline = is_of_default_branch(run)
+    commit = Commit(run.repository, run.sha, run.created_at, is_mainline)
+    return import_configs(bundle.configs, commit)
 
 
 def replay_run(run: Run) -> Report:
-    """Make everything of a run again from its stored records; touches no network."""
-    with claimed(run.repository.full_name, run.github_run_id):
-        return _replay(run)
+    """Make everything of a run again from its stored records; touches no network.
 
-
-def _replay(run: Run) -> Report:
-    with transaction.atomic():
-        serialise_writes()
-        run.refresh_from_db()
-        tally = Tally()
+    Raises AlreadyRunningError.
+    """
+    with claimed(run.repository.full_name, run.github_run_id), seldom_collecting():
         reading = read_stored(run)
-        rebuilt = rebuild_run(run, reading, stored_places(reading), tally)
-        settle_run(run, rebuilt.sweep_keys)
-        report = _report(run, rebuilt, tally)
-        report.rejected = reading.rejected_names()
-        _bump_if(tally)
-    return report
+        # Expanded before the lock, and found expanded after it.
+        _ = choose(run, run.recipes).snapshot
+        with transaction.atomic():
+            serialise_writes()
+            run.refresh_from_db()
+            return _rebuild(run, reading, stored_places(reading), Tally())
 
 
-def remap_stale_runs(progress: Progress = silent) -> list[int]:
+@dataclass(frozen=True, slots=True)
+class Remapped:
+    """Runs that were mapped again, and a line for each that could not be."""
+
+    run_ids: list[int] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def remap_stale_runs(progress: Progress = silent) -> Remapped:
     """Map again the runs for which newer config files are a better choice.
 
     Each in its own transaction. Which runs are stale follows from the tables, so
-    whoever comes next finishes what a killed worker left.
+    whoever comes next finishes what a killed worker left, or what could not be done
+    because another one was at the run. A run that cannot be mapped at all is told and
+    left as it was: it must not stop everybody's ingestion.
     """
-    remapped = []
+    done = Remapped()
     found = stale_runs()
-    for done, run in enumerate(found.runs):
-        progress("mapping other runs again", done, len(found.runs))
-        _replay(run)
-        remapped.append(run.github_run_id)
-    forget_unapplied(found)
-    return remapped
+    is_complete = True
+    for number, run in enumerate(found.runs):
+        progress("mapping other runs again", number, len(found.runs))
+        try:
+            replay_run(run)
+        except (AlreadyRunningError, OperationalError, InterfaceError) as error:
+            is_complete = False
+            log.warning("remap put off", run_id=run.github_run_id, error=str(error))
+        except BROKEN as error:
+            line = f"run {run.github_run_id} could not be mapped again: {error!r}"
+            done.problems.append(line)
+            log.exception("remap failed", run_id=run.github_run_id)
+        else:
+            done.run_ids.append(run.github_run_id)
+    if is_complete:
+        forget_unapplied(found.sights)
+    return done
 
 
 def import_config_files(
     files: Mapping[str, str], *, repository: str, sha: str, at: datetime
 ) -> Imported:
     """Import master configs of one commit and map again the runs they fit better."""
+    expand_ahead(files, repository=repository, sha=sha, at=at)
     with transaction.atomic():
         serialise_writes()
-        imported = import_configs(
-            files, repository=known_repository(repository), sha=sha, at=at
-        )
+        commit = Commit(known_repository(repository), sha, at)
+        imported = import_configs(files, commit)
         if not imported.files:
             transaction.set_rollback(True)
-    remap_stale_runs()
+    imported.defects += remap_stale_runs().problems
     return imported
 
 
@@ -190,6 +246,24 @@ def derive_run(run: Run) -> None:
         sweeps = run.sweeps.values_list("config_key_id", "scenario")
         settle_run(run, set(sweeps))
         Generation.bump()
+
+
+def derive_repository(repository: Repository) -> None:
+    """Decide again what follows from what is said of a repository itself.
+
+    Which of its runs are official, which definitions keys follow, and whose config
+    files apply to forks.
+    """
+    with transaction.atomic():
+        serialise_writes()
+        runs = repository.runs.select_related("repository").order_by("created_at")
+        derive_publications(runs)
+        sweeps = Sweep.objects.filter(run__repository=repository)
+        derive_states(sweeps.values_list("config_key_id", "scenario").distinct())
+        follow_repository(repository)
+        repository.snapshots.update(is_applied=False)
+        Generation.bump()
+    remap_stale_runs()
 
 
 def official_repository(name: str) -> Repository:
@@ -210,11 +284,6 @@ def _report(run: Run, rebuilt: RebuiltRun, tally: Tally) -> Report:
         skips=rebuilt.skips_by_reason(),
         tally=tally,
     )
-
-
-def _bump_if(tally: Tally, imported: Imported | None = None) -> None:
-    if not tally.is_unchanged or (imported is not None and imported.new_snapshots):
-        Generation.bump()
 
 
 def _numbers(report: Report) -> dict[str, object]:

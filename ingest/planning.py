@@ -1,11 +1,12 @@
 """What a run was going to measure: from its jobs, else from its changelog's matrix."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dashboard.vocabulary.deployments import deployment_label
-from ingest.config_keys import Mapping, Snapshot, job_identity
+from ingest.config_keys import Mapping, MatrixEntry, Snapshot, job_identity
 from ingest.jobs import parse_job_name, planned_points
+from ingest.mapping import ExpandedEntry
 from ingest.rows import Identity
 
 Place = tuple[str, int]  # deployment label, concurrency
@@ -31,8 +32,11 @@ class Plan:
         return sum(len(places) for places in self.sweeps.values())
 
     def places(self, key: str, scenario: str) -> list[Place] | None:
-        """Return the planned places of one sweep; None where no plan is known."""
-        return None if self.sweeps is None else self.sweeps.get((key, scenario), [])
+        """Return the planned places of one sweep; None where no plan is known.
+
+        What was measured though no job or entry planned it has no plan either.
+        """
+        return None if self.sweeps is None else self.sweeps.get((key, scenario))
 
 
 NO_PLAN = Plan(None, "unknown")
@@ -41,8 +45,13 @@ NO_PLAN = Plan(None, "unknown")
 def plan_from_jobs(
     names: Iterable[str], map_identity: Callable[[Identity], Mapping]
 ) -> Plan:
-    """Plan the points that throughput jobs name, whatever became of the jobs."""
+    """Plan the points that throughput jobs name, whatever became of the jobs.
+
+    Without a job whose name can be read nobody can tell what was planned.
+    """
     plans = [plan for name in names if (plan := parse_job_name(name)) is not None]
+    if not plans:
+        return NO_PLAN
     found: dict[SweepName, set[Place]] = {}
     identities = {}
     for plan, concurrency in planned_points(plans):
@@ -55,16 +64,29 @@ def plan_from_jobs(
     return Plan(_sorted(found), "jobs", identities)
 
 
-def plan_from_matrix(snapshot: Snapshot, keys: Iterable[str]) -> Plan:
-    """Plan every point that the matrix makes of the given config keys."""
+def plan_from_matrix(snapshot: Snapshot, entries: Sequence[ExpandedEntry]) -> Plan:
+    """Plan every point that the matrix makes of what a changelog asks for.
+
+    Not of what it only adds to: which points are new is not in the changelog.
+    """
     found: dict[SweepName, set[Place]] = {}
-    wanted = set(keys)
     for entry in snapshot.entries:
-        if entry.config_key in wanted:
+        if _is_asked_for(entry, entries):
             label = deployment_label(entry.deployment)
             places = found.setdefault((entry.config_key, entry.scenario), set())
             places.update((label, c) for c in entry.concurrencies)
     return Plan(_sorted(found), "matrix") if found else NO_PLAN
+
+
+def _is_asked_for(entry: MatrixEntry, changelog: Sequence[ExpandedEntry]) -> bool:
+    asking = [
+        e
+        for e in changelog
+        if not e.is_without_points
+        and entry.config_key in e.keys
+        and e.covers(entry.scenario)
+    ]
+    return bool(asking) and not any(e.row.append_only for e in asking)
 
 
 def _sorted(found: dict[SweepName, set[Place]]) -> dict[SweepName, list[Place]]:

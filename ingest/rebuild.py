@@ -1,13 +1,18 @@
 """Everything that follows from a run's rows: keys, sweeps, points, evals, counts."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
-from dashboard.models import ConfigKey, Generation, ReuseLink, Run
+from dashboard.models import ConfigKey, Correction, ReuseLink, Run
+from ingest.choices import Choice, choose
 from ingest.config_keys import Snapshot
+from ingest.conversion import is_own_record
+from ingest.definitions import checkpoint_ids
+from ingest.following import KeyFollower
 from ingest.mapping import (
     ExpandedEntry,
     MappedEval,
@@ -26,7 +31,6 @@ from ingest.rows import (
     RunStatRow,
     SkipRow,
 )
-from ingest.snapshots import Choice, Versions, checkpoint_ids
 from ingest.store import Places, RunStore, Tally
 from ingest.sweeps import SweepDraft, checkpoint_names, draft_sweeps
 
@@ -47,10 +51,14 @@ class RunRows:
 
 @dataclass(frozen=True, slots=True)
 class RebuiltRun:
-    """What was rebuilt: the sweep keys touched, and what was skipped."""
+    """What was rebuilt: the sweep keys touched, and what was skipped.
+
+    ``is_changed`` tells whether the run's own row or a correction's was written.
+    """
 
     sweep_keys: set[tuple[int, str]]
     skips: Sequence[SkipRow]
+    is_changed: bool
 
     def skips_by_reason(self) -> dict[str, int]:
         """Return how many records were not taken, by reason."""
@@ -67,11 +75,12 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     """
     before = set(run.sweeps.values_list("config_key_id", "scenario"))
     rows = by_kind(reading)
-    choice = Versions().choose(run, {row.identity.fingerprint for row in rows.points})
+    recipes = sorted({p.identity.fingerprint for p in rows.points} - {""})
+    choice = choose(run, recipes)
     entries = expand_entries(rows.changelog, choice.snapshot)
     mapper = RunMapper(choice.snapshot, entries)
     mapped, refused = mapper.map_points(rows.points)
-    points, repeated = best_of_each_place(mapped, places)
+    points, repeated = best_of_each_place(mapped, places, reading)
     plan = plan_of(run, rows, mapper)
     drafts = draft_sweeps(points, plan)
     set_checkpoints(drafts, points, choice)
@@ -80,17 +89,21 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     skips = [*rows.skips, *refused, *repeated, *older]
     skips += _refused_stats(rows, entries)
 
+    follower = KeyFollower(run)
     store = RunStore(run)
     store.store_changelog(entries)
     store.store_run_stats(rows.stats)
     store.store_points(points, store.store_sweeps(drafts), places)
     store.store_evals(evals, places)
     store.store_skips(skips, places, is_from_reading=False)
-    forget_orphan_keys()
+    moved = follower.follow()
+    store.tally.removed += forget_orphan_keys()
     tally.merge(store.tally)
-    _update_run(run, rows, choice, plan)
+    told = {"snapshot": choice.as_json(), "recipes": recipes}
+    is_written = _update_run(run, rows, plan, told)
     after = set(run.sweeps.values_list("config_key_id", "scenario"))
-    return RebuiltRun(before | after, [*reading.skips(), *skips])
+    is_changed = is_written or bool(moved)
+    return RebuiltRun(before | after, [*reading.skips(), *skips], is_changed)
 
 
 def by_kind(reading: ReadRun) -> RunRows:
@@ -110,11 +123,12 @@ def by_kind(reading: ReadRun) -> RunRows:
 
 
 def best_of_each_place(
-    points: Iterable[MappedPoint], places: Places
+    points: Iterable[MappedPoint], places: Places, reading: ReadRun
 ) -> tuple[list[MappedPoint], list[SkipRow]]:
     """Keep one point per place and attempt; the others are said to be duplicates.
 
-    Valid power telemetry wins, then the newer upload, then the later record.
+    A job's own record wins over an aggregate's, then valid power telemetry, then the
+    newer upload, then the later record.
     """
     best: dict[tuple[object, ...], tuple[tuple[object, ...], MappedPoint]] = {}
     skips = []
@@ -128,7 +142,11 @@ def best_of_each_place(
             identity.fingerprint,
             places.attempt(point.row.ref),
         )
-        rank = (point.row.facts.get("power_valid") is True, order)
+        ref = point.row.ref
+        meta = reading.artifacts[ref.artifact].meta
+        is_own = is_own_record(meta.name, ref.member)
+        has_power = point.row.facts.get("power_valid") is True
+        rank = (is_own, has_power, meta.age_key, order)
         known = best.get(place)
         if known is None:
             best[place] = (rank, point)
@@ -177,13 +195,13 @@ def _by_time(first: MappedEval, second: MappedEval) -> tuple[MappedEval, MappedE
 
 def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:
     """Say what the run was to measure: by its jobs, else by its changelog's matrix."""
-    if run.jobs_known:
-        names = run.jobs.order_by("pk").values_list("name", flat=True)
-        return plan_from_jobs(names, mapper.map)
-    if _source_of(run, rows) is not None or mapper.snapshot is None:
+    names = run.jobs.order_by("pk").values_list("name", flat=True)
+    plan = plan_from_jobs(names, mapper.map) if run.jobs_known else NO_PLAN
+    if plan.sweeps is not None or mapper.snapshot is None:
+        return plan
+    if _source_of(run, rows) is not None:
         return NO_PLAN
-    keys = {key for e in mapper.entries if not e.is_without_points for key in e.keys}
-    return plan_from_matrix(mapper.snapshot, keys)
+    return plan_from_matrix(mapper.snapshot, mapper.entries)
 
 
 def set_checkpoints(
@@ -217,12 +235,13 @@ def _refused_stats(rows: RunRows, entries: Sequence[ExpandedEntry]) -> list[Skip
     return refused
 
 
-def _update_run(run: Run, rows: RunRows, choice: Choice, plan: Plan) -> None:
-    """Write what only all rows together tell of the run."""
+def _update_run(
+    run: Run, rows: RunRows, plan: Plan, mapped_with: Mapping[str, object]
+) -> bool:
+    """Write what only all rows together tell of the run; tell whether it was new."""
     wanted = {
-        "snapshot": choice.as_json(),
+        **mapped_with,
         "planned_count": plan.total,
-        "eval_count": run.evals.filter(is_current=True).count(),
         "skip_count": run.skips.count(),
         "reuse_source_run_id": _source_of(run, rows),
     }
@@ -231,16 +250,22 @@ def _update_run(run: Run, rows: RunRows, choice: Choice, plan: Plan) -> None:
     if changed:
         Run.objects.filter(pk=run.pk).update(updated_at=Now(), **changed)
         run.refresh_from_db()
-    if "reuse_source_run_id" in changed:
-        # Another run becomes official, or no longer is, without a row of this one.
-        Generation.bump()
+    return bool(changed)
 
 
-def forget_orphan_keys() -> None:
-    """Delete keys that no config defines and that nothing is mapped to any more."""
-    ConfigKey.objects.filter(
-        definition__isnull=True, sweeps__isnull=True, evals__isnull=True
+def forget_orphan_keys() -> int:
+    """Delete keys that no config defines and that nothing names any more.
+
+    A key that a correction names stays: what a person decided is never lost.
+    """
+    named = Correction.objects.filter(config_key=OuterRef("pk"))
+    _, removed = ConfigKey.objects.filter(
+        ~Exists(named),
+        definition__isnull=True,
+        sweeps__isnull=True,
+        evals__isnull=True,
     ).delete()
+    return removed.get("dashboard.ConfigKey", 0)
 
 
 def _source_of(run: Run, rows: RunRows) -> int | None:

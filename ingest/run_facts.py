@@ -109,6 +109,7 @@ class RunFacts:
             self.jobs is not None or self._knew_jobs(),
             Run.Publication.UNOFFICIAL.value,
             {},
+            [],
             0,
             0,
             0,

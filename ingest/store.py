@@ -218,7 +218,7 @@ class RunStore:
         stored = insert(POINTS, rows) if is_first else upsert(POINTS, rows)
         removed = 0 if is_first else self._delete_other_points(stored)
         self.tally.add(POINTS, stored, removed)
-        delete_others(Sweep, sweeps.values(), run=self.run)
+        self.tally.removed += delete_others(Sweep, sweeps.values(), run=self.run)
 
     def _delete_other_points(self, stored: Stored) -> int:
         return delete_others(Point, stored.ids.values(), sweep__run=self.run)

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from dashboard.models import Run, Sweep
 from dashboard.vocabulary.scenarios import AGENTIC
+from ingest.choices import Choice
 from ingest.config_keys import MatrixEntry
 from ingest.mapping import MappedPoint
 from ingest.planning import Place, Plan
 from ingest.rows import Identity
-from ingest.snapshots import Choice
 
 # From the surest way to know a key to none at all.
 METHODS = ("fingerprint", "attributes", "changelog", "ambiguous", "unmapped", "plan")

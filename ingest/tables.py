@@ -5,6 +5,7 @@ from dashboard.models import (
     ChangelogEntry,
     ConfigFile,
     ConfigKey,
+    ConfigRecipe,
     ConfigSnapshot,
     Deployment,
     EvalResult,
@@ -55,6 +56,7 @@ RUNS = Table(
         # Written when new, decided later.
         "publication",
         "snapshot",
+        "recipes",
         "received_count",
         "eval_count",
         "skip_count",
@@ -67,6 +69,7 @@ RUNS = Table(
             "pr_number",
             "publication",
             "snapshot",
+            "recipes",
             "received_count",
             "eval_count",
             "skip_count",
@@ -125,6 +128,8 @@ RECORDS = Table(
     RawRecord,
     ("artifact_id", "member", "index", "sha256", "body"),
     ("artifact_id", "member", "index"),
+    # A record stays as it was uploaded.
+    kept=frozenset({"sha256", "body"}),
 )
 SKIPS = Table(
     Skip,
@@ -277,8 +282,13 @@ EVALS = Table(
         "task",
         "attempt",
     ),
+    # Decided by derivation: people may exclude an attempt.
+    kept=frozenset({"is_current"}),
 )
-CONFIG_FILES = Table(ConfigFile, ("sha256", "text", "fingerprints"), ("sha256",))
+CONFIG_FILES = Table(ConfigFile, ("sha256", "text"), ("sha256",))
+CONFIG_RECIPES = Table(
+    ConfigRecipe, ("matrix_id", "fingerprint", "digits"), ("matrix_id", "fingerprint")
+)
 CONFIG_SNAPSHOTS = Table(
     ConfigSnapshot,
     ("repository_id", "sha", "name", "at", "file_id", "is_applied"),

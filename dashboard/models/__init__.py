@@ -6,6 +6,9 @@ from dashboard.models.configs import (
     ConfigDefinition,
     ConfigFile,
     ConfigKey,
+    ConfigMatrix,
+    ConfigRecipe,
+    ConfigSight,
     ConfigSnapshot,
 )
 from dashboard.models.corrections import Correction
@@ -34,6 +37,9 @@ __all__ = [
     "ConfigDefinition",
     "ConfigFile",
     "ConfigKey",
+    "ConfigMatrix",
+    "ConfigRecipe",
+    "ConfigSight",
     "ConfigSnapshot",
     "Correction",
     "Deployment",

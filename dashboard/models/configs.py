@@ -34,12 +34,60 @@ class ConfigFile(models.Model):
 
     sha256 = models.CharField(max_length=64, unique=True)
     text = models.TextField()
-    fingerprints = models.JSONField(
-        default=list, blank=True, help_text="recipe fingerprints its matrix holds"
-    )
 
     def __str__(self) -> str:
         return self.sha256[:12]
+
+
+class ConfigMatrix(models.Model):
+    """What a master config expands to beside a runners file, null without one.
+
+    The runners file says how much memory a recipe may use, and that is hashed into
+    the recipe's fingerprint.
+    """
+
+    master = models.ForeignKey(ConfigFile, on_delete=models.CASCADE, related_name="+")
+    runners = models.ForeignKey(
+        ConfigFile, null=True, on_delete=models.CASCADE, related_name="+"
+    )
+
+    class Meta:
+        verbose_name_plural = "config matrices"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["master", "runners"],
+                nulls_distinct=False,
+                name="config_matrix_unique",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.master_id} beside {self.runners_id}"
+
+
+class ConfigRecipe(models.Model):
+    """One recipe fingerprint of a matrix, and the digits that artifact names carry."""
+
+    matrix = models.ForeignKey(
+        ConfigMatrix, on_delete=models.CASCADE, related_name="recipes"
+    )
+    fingerprint = models.CharField(max_length=64)
+    digits = models.CharField(max_length=16, help_text="its first 16")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["matrix", "fingerprint"], name="config_recipe_unique"
+            ),
+        ]
+        indexes = [
+            # A run looks for the matrices that hold its rows' recipes.
+            models.Index(fields=["fingerprint"], name="config_recipe_fingerprint"),
+            models.Index(fields=["digits"], name="config_recipe_digits"),
+        ]
+
+    def __str__(self) -> str:
+        return self.digits
 
 
 class ConfigSnapshot(models.Model):
@@ -54,6 +102,14 @@ class ConfigSnapshot(models.Model):
     file = models.ForeignKey(
         ConfigFile, on_delete=models.PROTECT, related_name="snapshots"
     )
+    matrix = models.ForeignKey(
+        ConfigMatrix,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="snapshots",
+        help_text="what it expands to; null for files that define no keys",
+    )
     is_applied = models.BooleanField(
         default=False, help_text="runs mapped without it were mapped again"
     )
@@ -62,6 +118,12 @@ class ConfigSnapshot(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["repository", "sha", "name"], name="snapshot_unique"
+            ),
+        ]
+        indexes = [
+            # The version nearest in time to a run.
+            models.Index(
+                fields=["repository", "name", "at", "sha"], name="snapshot_nearest"
             ),
         ]
 
@@ -138,3 +200,31 @@ class ConfigDefinition(models.Model):
 
     def __str__(self) -> str:
         return f"{self.config_key_id} {self.digest[:8]}"
+
+
+class ConfigSight(models.Model):
+    """That a repository has a definition, on its default branch or only beside it.
+
+    Keys follow what official repositories hold on their default branch: a pull
+    request or a fork redefines nothing for everybody.
+    """
+
+    definition = models.ForeignKey(
+        ConfigDefinition, on_delete=models.CASCADE, related_name="sights"
+    )
+    repository = models.ForeignKey(
+        Repository, on_delete=models.CASCADE, related_name="+"
+    )
+    is_mainline = models.BooleanField()
+    last_at = models.DateTimeField(help_text="time of the newest commit that has it")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["definition", "repository", "is_mainline"],
+                name="config_sight_unique",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.definition_id} in {self.repository_id}"

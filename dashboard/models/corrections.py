@@ -31,7 +31,7 @@ class Correction(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="corrections")
     attempt = models.PositiveIntegerField(null=True, blank=True)
     config_key = models.ForeignKey(
-        ConfigKey, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+        ConfigKey, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
     scenario = models.CharField(max_length=40, blank=True, default="")
     deployment = models.ForeignKey(

@@ -1,5 +1,6 @@
 """Runs and what they left: attempts, jobs, artifacts, raw records, skips."""
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.urls import reverse
 
@@ -63,6 +64,9 @@ class Run(Stamped):
         blank=True,
         help_text="config file name to [method, sha, sha256] used for mapping",
     )
+    recipes = models.JSONField(
+        default=list, blank=True, help_text="recipe fingerprints that its rows name"
+    )
     planned_count = models.PositiveIntegerField(null=True, blank=True)
     received_count = models.PositiveIntegerField(default=0)
     eval_count = models.PositiveIntegerField(default=0)
@@ -92,6 +96,12 @@ class Run(Stamped):
                 fields=["reuse_source_run_id"],
                 condition=models.Q(reuse_source_run_id__isnull=False),
                 name="run_reuse_source",
+            ),
+            # A new config file looks for the runs that measured its recipes, and for
+            # those mapped with an earlier sight of it.
+            GinIndex(fields=["recipes"], name="run_recipes"),
+            GinIndex(
+                fields=["snapshot"], opclasses=["jsonb_path_ops"], name="run_snapshot"
             ),
         ]
 

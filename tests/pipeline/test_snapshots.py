@@ -32,7 +32,7 @@ def import_at(days: int, sha: str, text: str, name: str = "amd-master.yaml") -> 
 
 
 def choice(name: str = "amd-master.yaml") -> tuple[str, str]:
-    method, sha, _ = the_run().snapshot[name]
+    method, sha, *_ = the_run().snapshot[name]
     return method, sha
 
 
