@@ -303,7 +303,7 @@ def _chunks(response: requests.Response, max_bytes: int) -> Iterator[bytes]:
                 raise TooLargeError(f"more than {max_bytes} bytes")
             yield chunk
     except requests.RequestException as error:
-        raise _BrokenError(f"broken off after {received} bytes") from error
+        raise _BrokenError("the body breaks off") from error
 
 
 def _path(url: str) -> str:
