@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 from django.test import Client
 
+from dashboard.models import RunAttempt
 from tests.ingest import golden
 
 NOTHING_USABLE, FAILED, CANCELLED = 31544080186, 33484262630, 33588417338
@@ -69,12 +70,18 @@ def test_cancelled_run_shows_its_attempts_and_what_they_replaced(
     text = page(client, CANCELLED)
     assert "cancelled, 8 missing" in text
     assert "no fixed-length results in this run" in text
-    assert "Points that a later upload replaced" in text
+    assert "11 points, 3 of them superseded by a later upload or attempt" in text
     received = [
         body(client, CANCELLED, f"?attempt={n}")["points"]["received"]
         for n in (1, 2, 3)
     ]
     assert received == [2, 3, 6]
+
+
+def test_every_attempt_of_every_run_has_a_page(client: Client, runs: None) -> None:
+    for attempt in RunAttempt.objects.select_related("run"):
+        path = f"/runs/{attempt.run.github_run_id}/attempts/{attempt.attempt}"
+        assert client.get(path).status_code == 200, path
 
 
 def test_merge_and_source_name_each_other(client: Client, runs: None) -> None:
