@@ -148,8 +148,8 @@ def _rebuild(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Report
         Generation.bump()
     report = _report(run, rebuilt, tally)
     report.rejected = reading.rejected_names()
+    report.notices = list(reading.notices)
     return report
-        report.notices = list(reading.notices)
 
 
 def _expand_bundled(facts: RunFacts, bundle: Bundle) -> None:

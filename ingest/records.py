@@ -3,15 +3,19 @@
 from collections.abc import Iterable
 
 from dashboard.models import Artifact, RawRecord, Run
-from ingest.reading import ReadArtifact, ReadRun
+from ingest.reading import ReadRun
 from ingest.store import Places, RunStore, Tally
 from ingest.tables import ARTIFACTS_BY_BYTES, ARTIFACTS_BY_ID, RECORDS
+from ingest.uploads import ReadArtifact
 from ingest.upserts import Values, insert, upsert
 
 
 def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
-    """Store what was read of a run; nothing stored earlier is lost."""
+    """Store what was read of a run; no record stored earlier is lost."""
     store = RunStore(run)
+    replaced = run.artifacts.filter(pk__in=reading.replaced)
+    tally.removed += replaced.count()
+    replaced.delete()
     ids = _store_artifacts(run, reading.artifacts, store)
     records = (
         (ids[artifact.meta.position], *text)
@@ -23,7 +27,7 @@ def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
     store.tally.add(RECORDS, stored)
     places = _places(reading, ids)
     fresh = [s for a in reading.artifacts if a.stored_id is None for s in a.skips]
-    fresh += reading.repeated
+    fresh += reading.refused
     store.store_skips(fresh, places, is_from_reading=True, untouched=_kept_ids(reading))
     tally.merge(store.tally)
     return places

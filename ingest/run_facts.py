@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.conf import settings
+from django.db.models.functions import Now
 
 from dashboard.models import Repository, Run
-from ingest.artifacts.bundles import Bundle, parse_time
+from ingest.artifacts.bundles import Bundle, parse_time, started_at
 from ingest.store import RunStore, Tally
 from ingest.tables import ATTEMPTS, JOBS, RUNS
-from ingest.upserts import Values, upsert
+from ingest.upserts import Table, Values, upsert
 
 MAX_ID = 2**63 - 1
 MAX_TEXT = 10_000
@@ -56,24 +57,26 @@ class RunFacts:
         before = known.first()
         if before is None or self._is_as_new_as(before):
             tally.add(RUNS, upsert(RUNS, [self._values(repository)]))
-        elif self.jobs is not None:
-            known.update(jobs_known=True)
+        elif self.jobs is not None and not before.jobs_known:
+            known.update(jobs_known=True, updated_at=Now())
+            tally.changed += 1
         run = known.select_related("repository").get()
         store = RunStore(run)
         # Attempts and jobs seen earlier stay: a later listing may be shorter.
-        attempts = _without_steps_back(
-            self._attempts(run), run.attempts.values_list("attempt", "status")
-        )
-        jobs = _without_steps_back(
-            self._jobs(run), run.jobs.values_list("github_job_id", "status")
-        )
-        store.replace(ATTEMPTS, attempts, keep_others=True)
-        store.replace(JOBS, jobs, keep_others=True)
+        attempts = run.attempts.values_list("attempt", "status")
+        jobs = run.jobs.values_list("github_job_id", "status")
+        for table, rows, stored in (
+            (ATTEMPTS, self._attempts(run), attempts),
+            (JOBS, self._jobs(run), jobs),
+        ):
+            newer = _without_steps_back(table, rows, stored)
+            store.replace(table, newer, keep_others=True)
         tally.merge(store.tally)
         number = _pr_number(self.run)
         if number is not None and run.pr_number != number:
             run.pr_number = number
-            run.save(update_fields=["pr_number"])
+            known.update(pr_number=number, updated_at=Now())
+            tally.changed += 1
         return run
 
     @property
@@ -127,7 +130,7 @@ class RunFacts:
                 number,
                 _text(item, "status")[:40],
                 _text(item, "conclusion")[:40],
-                parse_time(item.get("run_started_at") or item.get("created_at")),
+                started_at(item),
                 parse_time(item.get("updated_at")),
             )
             for number, item in chosen.items()
@@ -171,14 +174,15 @@ def run_facts(bundle: Bundle) -> RunFacts:
 
 
 def _without_steps_back(
-    rows: Iterable[Values], stored: Iterable[tuple[int, str]]
+    table: Table, rows: Iterable[Values], stored: Iterable[tuple[int, str]]
 ) -> list[Values]:
     """Leave out rows that know less than what is stored: finished stays finished.
 
     ``stored`` are (number, status) pairs of attempts or of jobs.
     """
     finished = {number for number, status in stored if status == COMPLETED}
-    return [row for row in rows if row[NUMBER] not in finished or COMPLETED in row]
+    at = table.columns.index("status")
+    return [r for r in rows if r[NUMBER] not in finished or r[at] == COMPLETED]
 
 
 def known_repository(name: str) -> Repository:

@@ -151,6 +151,22 @@ _ALL = (
         "The artifact exceeds the limit that protects the server.",
     ),
     SkipReason(
+        "run_too_large",
+        "too many records in the run",
+        "The records of a run are in memory together. What comes after the limit that "
+        "protects the server is left out.",
+    ),
+    SkipReason(
+        "duplicate_artifact",
+        "two artifacts under one id",
+        "The list names an id twice. The first one of that id was taken.",
+    ),
+    SkipReason(
+        "changed_artifact",
+        "other bytes under a known id",
+        "What is behind an id never changes, so the bytes stored first count.",
+    ),
+    SkipReason(
         "no_bytes",
         "nothing downloaded",
         "The artifact is listed by the forge, but its files are not in the bundle.",

@@ -3,7 +3,7 @@
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -185,7 +185,10 @@ def _attempts(tree: dict[str, Entry], run: JsonObject) -> list[JsonObject]:
     if "run.attempts.json" not in tree:
         return [run]
     attempts = _objects(_json(tree["run.attempts.json"]), "run.attempts.json", "")
-    return sorted(attempts, key=_attempt_number) or [run]
+    listed = {_attempt_number(attempt) for attempt in attempts}
+    if _attempt_number(run) not in listed:
+        attempts = [*attempts, run]
+    return sorted(attempts, key=_attempt_number)
 
 
 def _attempt_number(attempt: JsonObject) -> int:
@@ -379,19 +382,32 @@ def parse_time(value: object) -> datetime | None:
         return None
 
 
-def attempt_of(created_at: datetime | None, attempts: list[JsonObject]) -> int:
+def attempt_starts(attempts: Iterable[JsonObject]) -> dict[int, datetime | None]:
+    """Return when each attempt began, None where it is not told."""
+    return {_attempt_number(attempt): started_at(attempt) for attempt in attempts}
+
+
+def attempt_of(
+    created_at: datetime | None, starts: Mapping[int, datetime | None]
+) -> int:
     """Return the attempt during which an artifact was made.
 
-    The newest attempt that had started by then; the newest where its time is not
-    known. Where it is older than all attempts that are known it is of one before.
+    The newest attempt that had started by then; the newest where its time, or that of
+    the newest, is not known. Where it is older than all attempts that are known it is
+    of one before.
     """
-    numbered = [(_attempt_number(a), _started(a)) for a in attempts]
-    numbered.sort(key=lambda attempt: attempt[0])
-    if created_at is None:
-        return numbered[-1][0] if numbered else 1
-    begun = [n for n, start in numbered if start is not None and start <= created_at]
-    return max(begun) if begun else max(numbered[0][0] - 1 if numbered else 1, 1)
+    if not starts:
+        return 1
+    newest = max(starts)
+    if created_at is None or starts[newest] is None:
+        return newest
+    begun = [n for n, start in starts.items() if start and start <= created_at]
+    return max(begun) if begun else max(min(starts) - 1, 1)
 
 
-def _started(attempt: JsonObject) -> datetime | None:
-    return parse_time(attempt.get("run_started_at") or attempt.get("created_at"))
+def started_at(attempt: JsonObject) -> datetime | None:
+    """Return when an attempt began; a run is as old as its first attempt only."""
+    start = attempt.get("run_started_at")
+    if not start and _attempt_number(attempt) == 1:
+        start = attempt.get("created_at")
+    return parse_time(start)

@@ -35,17 +35,20 @@ gives no row at all.
 from ingest.conversion.reading import (
     Reading,
     artifact_metas,
+    is_own_record,
     reading_order,
 )
-from ingest.conversion.records import ArtifactMeta, Record, stored_record
+from ingest.conversion.records import LONG_AGO, ArtifactMeta, Record, stored_record
 from ingest.conversion.runs import RunConversion
 
 __all__ = [
+    "LONG_AGO",
     "ArtifactMeta",
     "Reading",
     "Record",
     "RunConversion",
     "artifact_metas",
+    "is_own_record",
     "reading_order",
     "stored_record",
 ]

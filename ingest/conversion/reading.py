@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from ingest.artifacts.bundles import Bundle, attempt_of
+from ingest.artifacts.bundles import Bundle, attempt_of, attempt_starts
 from ingest.artifacts.json_reading import (
     BadJsonError,
     TooLargeError,
@@ -29,12 +29,13 @@ _AGGREGATE_RANK = 2
 
 def artifact_metas(bundle: Bundle) -> list[ArtifactMeta]:
     """Return what is known of each artifact of a bundle, in the bundle's order."""
+    starts = attempt_starts(bundle.attempts)
     return [
         ArtifactMeta(
             position=position,
             name=source.name,
             created_at=source.created_at,
-            attempt=attempt_of(source.created_at, bundle.attempts),
+            attempt=attempt_of(source.created_at, starts),
             github_id=source.github_id,
         )
         for position, source in enumerate(bundle.artifacts)
@@ -52,6 +53,20 @@ def reading_order(metas: list[ArtifactMeta]) -> list[ArtifactMeta]:
     return points[::-1] + sorted(
         (meta for meta in newest_first if _rank(meta) > 0), key=_rank
     )
+
+
+def is_own_record(artifact: str, member: str) -> bool:
+    """Tell whether a record is its job's own, and not what an aggregate says of it."""
+    kind = kind_of(artifact)
+    if kind == Kind.REUSED:
+        return _RANKS.get(kind_of(inner_name(member))) == 0
+    return _RANKS.get(kind) == 0
+
+
+def inner_name(member: str) -> str:
+    """Return the artifact that a member of reused artifacts belongs to, else ``""``."""
+    folders = PurePosixPath(member).parts[:-1]
+    return next((name for name in folders if kind_of(name) in READ_KINDS), "")
 
 
 def _rank(meta: ArtifactMeta) -> int:
@@ -117,8 +132,8 @@ def is_read(artifact: str, member: str) -> bool:
     kind = kind_of(artifact)
     path = PurePosixPath(member)
     if kind == Kind.REUSED:
-        inner = next((p for p in path.parts[:-1] if kind_of(p) in READ_KINDS), None)
-        return inner is not None and is_read(inner, path.name)
+        inner = inner_name(member)
+        return inner != "" and is_read(inner, path.name)
     if path.suffix.lower() != ".json" or kind not in READ_KINDS:
         return False
     if kind == Kind.EVAL:

@@ -8,18 +8,26 @@ from ingest.artifacts.json_reading import parse
 from ingest.artifacts.names import NameParts, parse_name
 from ingest.rows import RecordRef, SkipRow
 
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+UNSEEN = 2**63 - 1
+Moment = tuple[datetime, int]
+LONG_AGO: Moment = (datetime.min.replace(tzinfo=UTC), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class ArtifactMeta:
-    """Which artifact it is; ``position`` counts within the run, from 0."""
+    """Which artifact it is; ``position`` counts within the run, from 0.
+
+    ``arrival`` is its place among those stored, `UNSEEN` before it is one of them.
+    ``follows`` is the newest moment of those that had arrived before it.
+    """
 
     position: int
     name: str
     created_at: datetime | None = None
     attempt: int = 1
     github_id: int | None = None
+    arrival: int = UNSEEN
+    follows: Moment = LONG_AGO
 
     @property
     def parts(self) -> NameParts:
@@ -27,10 +35,18 @@ class ArtifactMeta:
         return parse_name(self.name)
 
     @property
-    def age_key(self) -> tuple[datetime, int, int]:
-        """Sorts older uploads first."""
-        created_at = self.created_at or _LONG_AGO
-        return (created_at, self.github_id or 0, self.position)
+    def moment(self) -> Moment | None:
+        """When it was uploaded by GitHub's time and id, None where neither is told."""
+        if self.created_at is None and self.github_id is None:
+            return None
+        return (self.created_at or LONG_AGO[0], self.github_id or 0)
+
+    @property
+    def age_key(self) -> tuple[Moment, bool, int, int]:
+        """Sorts older uploads first; one of no moment is newer than all before it."""
+        moment = self.moment
+        is_unknown = moment is None
+        return (moment or self.follows, is_unknown, self.arrival, self.position)
 
 
 @dataclass(slots=True)

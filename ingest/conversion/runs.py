@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 
 from ingest.artifacts.json_reading import is_storable, storable
 from ingest.artifacts.names import READ_KINDS, Kind, kind_of
@@ -15,7 +14,7 @@ from ingest.conversion.evals import (
     source_parts,
 )
 from ingest.conversion.points import point_row
-from ingest.conversion.reading import reading_order
+from ingest.conversion.reading import inner_name, reading_order
 from ingest.conversion.records import ArtifactMeta, Record
 from ingest.conversion.statistics import reuse_row, run_stat_rows
 from ingest.conversion.unknown_fields import UnknownFields
@@ -114,7 +113,7 @@ class RunConversion:
         """Convert an artifact that holds folders of a whole run's artifacts."""
         folders: dict[str, list[Record]] = {}
         for record in records:
-            folders.setdefault(_inner_name(record.member), []).append(record)
+            folders.setdefault(inner_name(record.member), []).append(record)
         inner = [replace(meta, name=name) for name in sorted(folders)]
         for artifact in reading_order(inner):
             yield from self.rows(artifact, folders[artifact.name])
@@ -135,11 +134,6 @@ def _run_rows(kind: Kind, meta: ArtifactMeta, record: Record) -> Rows:
         yield from run_stat_rows(meta, record)
     else:
         yield reuse_row(meta, record)
-
-
-def _inner_name(member: str) -> str:
-    folders = PurePosixPath(member).parts[:-1]
-    return next((name for name in folders if kind_of(name) in READ_KINDS), "")
 
 
 def _values(row: EvalRow) -> tuple[object, ...]:

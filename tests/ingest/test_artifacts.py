@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.artifacts.bundles import BundleError, attempt_of, open_bundle
+from ingest.artifacts.bundles import (
+    BundleError,
+    attempt_of,
+    attempt_starts,
+    open_bundle,
+)
 from ingest.artifacts.members import (
     ArtifactError,
     Limits,
@@ -420,12 +425,14 @@ def test_an_artifact_belongs_to_the_attempt_it_was_made_in() -> None:
         {"run_attempt": 2, "run_started_at": "2026-08-01T12:00:00Z"},
     ]
 
+    starts = attempt_starts(attempts)
+
     def at(hour: int) -> int:
-        return attempt_of(datetime(2026, 8, 1, hour, 30, tzinfo=UTC), attempts)
+        return attempt_of(datetime(2026, 8, 1, hour, 30, tzinfo=UTC), starts)
 
     assert [at(9), at(10), at(11), at(12)] == [1, 1, 1, 2]
-    assert attempt_of(None, attempts) == 2
-    latest_only = attempts[1:]
+    assert attempt_of(None, starts) == 2
+    latest_only = attempt_starts(attempts[1:])
     assert attempt_of(datetime(2026, 8, 1, 11, tzinfo=UTC), latest_only) == 1
 
 
