@@ -17,6 +17,10 @@ from django.db.models.query import QuerySet
 from django.http import HttpRequest
 
 from dashboard import corrections
+from dashboard.ingest_requests import (
+    request_checkpoint_replay,
+    request_repository_derivation,
+)
 from dashboard.models import (
     Checkpoint,
     ConfigKey,
@@ -98,11 +102,27 @@ class RepositoryAdmin(BaseAdmin):
     list_filter = ["is_official"]
     search_fields = ["full_name"]
 
+    def save_model(
+        self, request: HttpRequest, obj: Repository, form: Any, change: Any
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        request_repository_derivation(
+            repository=obj, requested_by=request.user.get_username()
+        )
+
 
 @admin.register(Checkpoint)
 class CheckpointAdmin(BaseAdmin):
     list_display = ["name", "aliases"]
     search_fields = ["name"]
+
+    def save_model(
+        self, request: HttpRequest, obj: Checkpoint, form: Any, change: Any
+    ) -> None:
+        super().save_model(request, obj, form, change)
+        request_checkpoint_replay(
+            checkpoint=obj, requested_by=request.user.get_username()
+        )
 
 
 @admin.register(ConfigKey)

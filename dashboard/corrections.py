@@ -6,20 +6,17 @@ is derived anew by the worker, which is asked by name once the row is stored.
 
 from dataclasses import dataclass, fields
 
-from celery import current_app
 from django.db import transaction
 from django.db.models.functions import Now
 
+from dashboard.ingest_requests import request_derivation, see_to_derivation
 from dashboard.models import (
     ConfigKey,
     Correction,
     Deployment,
-    IngestRequest,
     Run,
     Sweep,
 )
-
-DERIVE_TASK = "ingest.tasks.derive_run"
 
 
 class CorrectionRefusedError(ValueError):
@@ -88,7 +85,8 @@ def correct(*, target: Target, author: str, reason: str) -> Correction:
     """Store a correction and ask for what follows; an equal active one is returned.
 
     1. Refuse without author or reason. 2. Lock the run, so that two people cannot
-    decide at once. 3. Return an equal active correction. 4. Undo the contrary one:
+    decide at once. 3. Return an equal active correction; ask again if what follows
+    from it was never derived. 4. Undo the contrary one:
     a sweep is either held or published. 5. Store and ask.
     """
     _require(author, reason)
@@ -97,10 +95,11 @@ def correct(*, target: Target, author: str, reason: str) -> Correction:
         wanted = {part.name: getattr(target, part.name) for part in fields(target)}
         found = Correction.objects.filter(**wanted, undone_at__isnull=True).first()
         if found is not None:
+            see_to_derivation(run=target.run, since=found.made_at, requested_by=author)
             return found
         _undo_contrary(target, author, reason)
         made = Correction.objects.create(**wanted, author=author, reason=reason)
-        _ask_for_derivation(target.run, author)
+        request_derivation(run=target.run, requested_by=author)
     made.refresh_from_db()
     return made
 
@@ -111,7 +110,7 @@ def undo(*, correction: Correction, author: str, reason: str) -> Correction:
     with transaction.atomic():
         _lock(correction.run)
         if _mark_undone(correction.pk, author, reason):
-            _ask_for_derivation(correction.run, author)
+            request_derivation(run=correction.run, requested_by=author)
     correction.refresh_from_db()
     return correction
 
@@ -133,7 +132,8 @@ def _require(author: str, reason: str) -> None:
 
 
 def _lock(run: Run) -> None:
-    Run.objects.select_for_update().only("pk").get(pk=run.pk)
+    # Rows that refer to the run may be stored meanwhile: its key is not touched.
+    Run.objects.select_for_update(no_key=True).only("pk").get(pk=run.pk)
 
 
 def _undo_contrary(target: Target, author: str, reason: str) -> None:
@@ -158,18 +158,3 @@ def _mark_undone(pk: int, author: str, reason: str) -> bool:
     """Mark a correction as undone; False if it already was."""
     active = Correction.objects.filter(pk=pk, undone_at__isnull=True)
     return bool(active.update(undone_at=Now(), undone_by=author, undo_reason=reason))
-
-
-def _ask_for_derivation(run: Run, author: str) -> None:
-    request = IngestRequest.objects.create(
-        kind=IngestRequest.Kind.DERIVE,
-        target=str(run.github_run_id),
-        github_run_id=run.github_run_id,
-        requested_by=author,
-    )
-
-    def send() -> None:
-        current_app.send_task(DERIVE_TASK, [run.github_run_id, request.pk])
-
-    # Robust: with the broker down the correction is stored and its request waits.
-    transaction.on_commit(send, robust=True)

@@ -12,10 +12,14 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from dashboard.models import Fetch, IngestRequest, Repository
+from dashboard.models import Checkpoint, Fetch, IngestRequest, Repository, Run
 
 RUN_TASK = "ingest.tasks.ingest_run"
 UPLOAD_TASK = "ingest.tasks.ingest_upload"
+PATH_TASK = "ingest.tasks.ingest_path"
+DERIVE_TASK = "ingest.tasks.derive_run"
+REPLAY_CHECKPOINT_TASK = "ingest.tasks.replay_checkpoint"
+DERIVE_REPOSITORY_TASK = "ingest.tasks.derive_repository"
 OWNER_AND_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 MAX_ID = 2**63 - 1
 # After this a failure is tried again, and a run that is at work is looked at again.
@@ -71,9 +75,7 @@ def known_name(repository: str) -> str:
 def resend_lost() -> int:
     """Give tasks to the broker again that it must have lost; return how many."""
     lost = IngestRequest.objects.filter(
-        state__in=ACTIVE,
-        kind__in=[IngestRequest.Kind.RUN, IngestRequest.Kind.UPLOAD],
-        sent_at__lt=timezone.now() - LOST,
+        state__in=ACTIVE, sent_at__lt=timezone.now() - LOST
     )
     return sum(_sent_again(request) for request in lost)
 
@@ -153,12 +155,92 @@ def _sent_again(request: IngestRequest) -> bool:
     )
     if not found.update(sent_at=timezone.now()):
         return False
-    if request.kind == IngestRequest.Kind.UPLOAD:
-        current_app.send_task(UPLOAD_TASK, [request.target, request.pk])
-    else:
-        arguments = [request.repository, request.github_run_id, request.pk]
-        current_app.send_task(RUN_TASK, arguments)
+    current_app.send_task(*_task_of(request))
     return True
+
+
+def _task_of(request: IngestRequest) -> tuple[str, list[object]]:
+    """Return the name and the arguments of a request's task."""
+    kinds = IngestRequest.Kind
+    if request.kind == kinds.UPLOAD:
+        return UPLOAD_TASK, [request.target, request.pk]
+    if request.kind == kinds.PATH:
+        return PATH_TASK, [request.target, request.pk]
+    if request.kind == kinds.REPLAY:
+        return REPLAY_CHECKPOINT_TASK, [request.target, request.pk]
+    if request.kind == kinds.DERIVE and request.github_run_id is None:
+        return DERIVE_REPOSITORY_TASK, [request.repository, request.pk]
+    if request.kind == kinds.DERIVE:
+        return DERIVE_TASK, [request.github_run_id, request.pk]
+    return RUN_TASK, [request.repository, request.github_run_id, request.pk]
+
+
+def request_derivation(*, run: Run, requested_by: str) -> IngestRequest:
+    """Ask for what follows from a run and from corrections to be decided again."""
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.DERIVE,
+            target=str(run.github_run_id),
+            github_run_id=run.github_run_id,
+            requested_by=requested_by,
+        )
+    )
+
+
+def request_repository_derivation(
+    *, repository: Repository, requested_by: str
+) -> IngestRequest:
+    """Ask for all runs of a repository to be judged by what is now said of it."""
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.DERIVE,
+            target=repository.full_name,
+            repository=repository.full_name,
+            requested_by=requested_by,
+        )
+    )
+
+
+def request_checkpoint_replay(
+    *, checkpoint: Checkpoint, requested_by: str
+) -> IngestRequest:
+    """Ask for the runs that served a checkpoint, under whatever spelling, again."""
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.REPLAY,
+            target=checkpoint.name,
+            requested_by=requested_by,
+        )
+    )
+
+
+def see_to_derivation(*, run: Run, since: datetime, requested_by: str) -> None:
+    """Ask for a run's derivation unless one asked for since then was answered.
+
+    One that is still waiting is sent again if its message must have been lost.
+    """
+    asked = IngestRequest.objects.filter(
+        kind=IngestRequest.Kind.DERIVE,
+        github_run_id=run.github_run_id,
+        requested_at__gte=since,
+    ).order_by("-requested_at", "-pk")
+    if asked.filter(state=IngestRequest.State.DONE).exists():
+        return
+    waiting = asked.filter(state__in=ACTIVE).first()
+    if waiting is None:
+        request_derivation(run=run, requested_by=requested_by)
+    else:
+        _sent_again(waiting)
+
+
+def _asked(request: IngestRequest) -> IngestRequest:
+    """Store a request and send its task once that is committed."""
+    request.save()
+    # Robust: with the broker down the request is stored and sent again later.
+    transaction.on_commit(
+        lambda: current_app.send_task(*_task_of(request)), robust=True
+    )
+    return request
 
 
 def request_upload(

@@ -205,3 +205,22 @@ def follow_repository(repository: Repository) -> int:
     return follow_definitions(
         sights.values_list("definition__config_key_id", flat=True).distinct()
     )
+
+
+def checkpoints_like(checkpoint: Checkpoint) -> set[int]:
+    """Return the ids of a checkpoint and of those named like one of its aliases."""
+    spellings = {str(alias).casefold() for alias in checkpoint.aliases}
+    rows = Checkpoint.objects.values_list("pk", "name")
+    return {checkpoint.pk, *(pk for pk, name in rows if name.casefold() in spellings)}
+
+
+def name_definitions(checkpoints: set[int]) -> None:
+    """Give definitions of these checkpoints the one that their model's name means."""
+    definitions = ConfigDefinition.objects.filter(checkpoint_id__in=checkpoints)
+    named = {d.pk: str(d.entry.get("model", "")) for d in definitions}
+    ids = checkpoint_ids(named.values())
+    for pk, name in named.items():
+        if name:
+            ConfigDefinition.objects.filter(pk=pk).update(
+                checkpoint_id=ids[name.casefold()]
+            )

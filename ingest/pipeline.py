@@ -10,12 +10,17 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
-from dashboard.models import Generation, Repository, Run, Sweep
+from dashboard.models import Checkpoint, Generation, Repository, Run, Sweep
 from ingest.artifacts.bundles import Bundle
 from ingest.artifacts.members import Limits
 from ingest.choices import choose, forget_unapplied, stale_runs
 from ingest.claims import AlreadyRunningError, claimed, serialise_writes
-from ingest.definitions import Commit, follow_repository
+from ingest.definitions import (
+    Commit,
+    checkpoints_like,
+    follow_repository,
+    name_definitions,
+)
 from ingest.derive import derive_publications, is_of_default_branch, settle_run
 from ingest.progress import Progress, silent
 from ingest.reading import ReadRun, read_run, read_stored
@@ -264,6 +269,22 @@ def derive_repository(repository: Repository) -> None:
         repository.snapshots.update(is_applied=False)
         Generation.bump()
     remap_stale_runs()
+
+
+def replay_checkpoint(checkpoint: Checkpoint, progress: Progress = silent) -> None:
+    """Name the checkpoint anew wherever it, or one of its spellings, was served.
+
+    Raises AlreadyRunningError; what was replayed by then needs no second time.
+    """
+    known = checkpoints_like(checkpoint)
+    with transaction.atomic():
+        serialise_writes()
+        name_definitions(known)
+    served = Sweep.objects.filter(checkpoint_id__in=known).values("run")
+    runs = Run.objects.filter(pk__in=served).select_related("repository")
+    for done, run in enumerate(runs):
+        progress("mapping again", done, len(runs))
+        replay_run(run)
 
 
 def official_repository(name: str) -> Repository:

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
 from dashboard.ingest_requests import resend_lost
-from dashboard.models import IngestRequest, Run
+from dashboard.models import Checkpoint, IngestRequest, Repository, Run
 from ingest import pipeline, polling
 from ingest.artifacts.bundles import BundleError, open_bundle
 from ingest.claims import AlreadyRunningError
@@ -145,6 +145,38 @@ def derive_run(task: "Task[..., None]", github_run_id: int, request_id: int) -> 
     """Decide again what follows from a run, after a correction."""
     with _tracked(task, request_id):
         pipeline.derive_run(Run.objects.get(github_run_id=github_run_id))
+    finish(request_id, IngestRequest.State.DONE)
+
+
+@shared_task(
+    name="ingest.tasks.derive_repository",
+    bind=True,
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=MAX_RETRIES,
+    retry_backoff=2,
+    retry_backoff_max=30,
+)
+def derive_repository(task: "Task[..., None]", full_name: str, request_id: int) -> None:
+    """Judge a repository's runs again, after staff changed what is said of it."""
+    with _tracked(task, request_id):
+        pipeline.derive_repository(Repository.objects.get(full_name=full_name))
+    finish(request_id, IngestRequest.State.DONE)
+
+
+@shared_task(
+    name="ingest.tasks.replay_checkpoint",
+    bind=True,
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=MAX_RETRIES,
+    retry_backoff=2,
+    retry_backoff_max=30,
+)
+def replay_checkpoint(task: "Task[..., None]", name: str, request_id: int) -> None:
+    """Replay the runs of a checkpoint, after staff changed its spellings."""
+    with _tracked(task, request_id) as progress:
+        pipeline.replay_checkpoint(Checkpoint.objects.get(name=name), progress)
     finish(request_id, IngestRequest.State.DONE)
 
 
