@@ -1,26 +1,13 @@
 """What of a sweep's plan arrived, as a grid of deployments and concurrencies."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 RECEIVED, DOUBTED, MISSING = "received", "off the frontier", "missing"
 EXCLUDED, UNPLANNED = "excluded", "not planned"
 # Where several things are true of a place, the first of these is shown.
 _ORDER = (RECEIVED, DOUBTED, EXCLUDED, MISSING)
-
-
-class Measured(Protocol):
-    """What the grid looks at of a point."""
-
-    @property
-    def deployment(self) -> str: ...  # noqa: D102
-    @property
-    def concurrency(self) -> int: ...  # noqa: D102
-    @property
-    def is_out(self) -> bool: ...  # noqa: D102
-    @property
-    def is_excluded(self) -> bool: ...  # noqa: D102
 
 
 class GridRow(NamedTuple):
@@ -38,12 +25,17 @@ class Grid:
     rows: list[GridRow]
 
 
-def grid(planned: Iterable[tuple[str, int]], points: Sequence[Measured]) -> Grid:
-    """Lay a plan and the points that count, or were excluded, into one grid."""
+def grid(
+    planned: Iterable[tuple[str, int]], states: Iterable[tuple[str, int, str]]
+) -> Grid:
+    """Lay a plan and the state of each measured place into one grid.
+
+    ``states`` are (deployment, concurrency, state) of points that count or were
+    excluded; several points may stand at one place.
+    """
     found = {place: {MISSING} for place in planned}
-    for point in points:
-        place = (point.deployment, point.concurrency)
-        found.setdefault(place, set()).add(_state(point))
+    for deployment, concurrency, state in states:
+        found.setdefault((deployment, concurrency), set()).add(state)
     concurrencies = sorted({concurrency for _, concurrency in found})
     deployments = list(dict.fromkeys(deployment for deployment, _ in found))
     rows = [
@@ -51,12 +43,6 @@ def grid(planned: Iterable[tuple[str, int]], points: Sequence[Measured]) -> Grid
         for name in deployments
     ]
     return Grid(concurrencies, rows)
-
-
-def _state(point: Measured) -> str:
-    if point.is_excluded:
-        return EXCLUDED
-    return DOUBTED if point.is_out else RECEIVED
 
 
 def _shown(states: set[str]) -> str:

@@ -19,7 +19,7 @@ from dashboard.models import (
     Skip,
     Sweep,
 )
-from dashboard.queries.coverage import Grid, grid
+from dashboard.queries.coverage import DOUBTED, EXCLUDED, RECEIVED, Grid, grid
 from dashboard.vocabulary.floors import floor
 
 EXAMPLES = 5
@@ -71,6 +71,13 @@ class RunPoint(NamedTuple):
         if self.is_excluded:
             return "excluded"
         return "current" if self.is_current else "superseded"
+
+    @property
+    def coverage(self) -> str:
+        """Return what the point is to the plan: received, doubted or excluded."""
+        if self.is_excluded:
+            return EXCLUDED
+        return DOUBTED if self.is_out else RECEIVED
 
     @property
     def place(self) -> Place:
@@ -166,7 +173,14 @@ def sweep_report(
         planned=sweep.planned_count,
         missing=[place for place in planned if place not in there],
         excluded=[p.place for p in excluded],
-        grid=grid(planned, [p for p in own if p.is_excluded or p.counts(attempt)]),
+        grid=grid(
+            planned,
+            [
+                (p.deployment, p.concurrency, p.coverage)
+                for p in own
+                if p.is_excluded or p.counts(attempt)
+            ],
+        ),
     )
 
 
