@@ -172,11 +172,6 @@ _ALL = (
         "The artifact is listed by the forge, but its files are not in the bundle.",
     ),
     SkipReason(
-        "duplicate_artifact",
-        "artifact id twice",
-        "Two artifacts claim one id; the first was taken.",
-    ),
-    SkipReason(
         "expired_artifact",
         "expired at the forge",
         "The forge had deleted the artifact before it was fetched.",
