@@ -47,15 +47,6 @@ def _flag(name: str) -> bool:
     return value == "1"
 
 
-def _size(name: str, default: int) -> int:
-    value = _text(name, str(default))
-    if not value.isdecimal() or not 0 < int(value[:20]) < 1 << 63:
-        raise ImproperlyConfigured(
-            f"{name} must be a number of bytes above 0, not {value!r}."
-        )
-    return int(value)
-
-
 def _repository() -> str:
     value = _text("FRONTIERBOARD_REPOSITORY", "SemiAnalysisAI/InferenceX")
     if value.count("/") != 1 or not all(value.split("/")):
@@ -67,7 +58,8 @@ def _repository() -> str:
 
 def _whole(name: str, default: int, least: int = 0) -> int:
     text = _text(name, str(default))
-    if not text.isdecimal() or int(text) < least:
+    # Longer ones than 18 digits fit no column, and Python reads no endless ones.
+    if not text.isdecimal() or len(text) > 18 or int(text) < least:  # noqa: PLR2004
         raise ImproperlyConfigured(
             f"{name} must be a whole number from {least}, not {text!r}."
         )
@@ -208,10 +200,10 @@ CACHES = {
 
 # What the ingestion refuses as too large, in bytes (see .env.example).
 FRONTIERBOARD_LIMITS = {
-    "artifact": _size("FRONTIERBOARD_MAX_ARTIFACT_BYTES", 4 << 30),
-    "member": _size("FRONTIERBOARD_MAX_MEMBER_BYTES", 2 << 30),
-    "memory": _size("FRONTIERBOARD_MAX_MEMORY_BYTES", 128 << 20),
-    "run": _size("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20),
+    "artifact": _whole("FRONTIERBOARD_MAX_ARTIFACT_BYTES", 4 << 30, least=1),
+    "member": _whole("FRONTIERBOARD_MAX_MEMBER_BYTES", 2 << 30, least=1),
+    "memory": _whole("FRONTIERBOARD_MAX_MEMORY_BYTES", 128 << 20, least=1),
+    "run": _whole("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20, least=1),
 }
 
 # GitHub (see .env.example). Without a token its artifacts cannot be downloaded, so

@@ -63,7 +63,7 @@ def test_every_name_that_the_code_reads_is_explained():
         for path in (CHECKOUT / folder).rglob("*.py")
     ]
     read = re.compile(
-        r"(?:environ\.get|environ\[|_text|_flag|_size|_required)\(?\s*\"([A-Z_]+)\""
+        r"(?:environ\.get|environ\[|_text|_flag|_whole|_required)\(?\s*\"([A-Z_]+)\""
     )
     names = {name for source in sources for name in read.findall(source)}
 
@@ -78,11 +78,12 @@ def test_no_password_is_written_into_the_compose_file():
     assert ":${POSTGRES_PASSWORD}@" in SERVICES["web"]["environment"]["DATABASE_URL"]
 
 
-def test_limits_reach_the_processes():
-    limits = {name for name in EXPLAINED if name.startswith("FRONTIERBOARD_MAX_")}
+def test_what_is_said_of_github_and_of_limits_reaches_the_processes():
+    starts = ("GITHUB_", "FRONTIERBOARD_MAX_", "FRONTIERBOARD_POLL_")
+    names = {name for name in EXPLAINED if name.startswith(starts)}
 
-    assert len(limits) >= 4
-    assert limits <= set(SERVICES["worker"]["environment"])
+    assert len(names) >= 10
+    assert names <= set(SERVICES["worker"]["environment"])
 
 
 def test_image_copies_the_scripts_that_the_launcher_copies():

@@ -54,10 +54,10 @@ def test_production_passes_the_deployment_check():
         ("FRONTIERBOARD_TRUST_PROXY", "yes", "must be 0 or 1, not 'yes'."),
         ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
         ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS names no host: ' , '."),
-        ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "bytes above 0, not '-1'."),
-        ("FRONTIERBOARD_MAX_MEMORY_BYTES", "2 GB", "bytes above 0, not '2 GB'."),
-        ("FRONTIERBOARD_MAX_ARTIFACT_BYTES", "0", "bytes above 0, not '0'."),
-        ("FRONTIERBOARD_MAX_RUN_BYTES", "9" * 5000, "must be a number of bytes"),
+        ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "number from 1, not '-1'."),
+        ("FRONTIERBOARD_MAX_MEMORY_BYTES", "2 GB", "number from 1, not '2 GB'."),
+        ("FRONTIERBOARD_MAX_ARTIFACT_BYTES", "0", "number from 1, not '0'."),
+        ("FRONTIERBOARD_MAX_RUN_BYTES", "9" * 5000, "must be a whole number"),
     ],
 )
 def test_odd_value_stops_with_one_sentence(name, value, sentence):
