@@ -6,7 +6,15 @@ from django.views.generic import RedirectView
 
 from dashboard.api.application import api
 from dashboard.views import help as help_views
-from dashboard.views import home, inference, operations, requests, runs, search
+from dashboard.views import (
+    home,
+    inference,
+    operations,
+    requests,
+    runs,
+    search,
+    webhooks,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -28,6 +36,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("search", search.search, name="search"),
     path("api/docs", RedirectView.as_view(pattern_name="api:openapi-view")),
     path("api/v1/", api.urls),
+    path("webhooks/github", webhooks.github, name="github_webhook"),
     path("healthz", operations.healthz, name="healthz"),
     path("readyz", operations.readyz, name="readyz"),
     path("admin", RedirectView.as_view(url="/admin/")),

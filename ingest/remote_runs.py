@@ -137,7 +137,8 @@ def _take(github: GitHub, run: JsonObject, progress: Progress) -> Arrival:
         folder=Path(settings.DATA) / "fetch",
         max_artifact=limits().artifact,
         max_log=settings.FRONTIERBOARD_MAX_LOG_BYTES,
-        stored=_stored_artifacts(run),
+        stored=_artifact_ids(run, Artifact.State.FETCHED),
+        gone=_artifact_ids(run, Artifact.State.EXPIRED),
     )
     with fetched(github, listed, wanted) as bundle:
         report = ingest_bundle(bundle, InOtherWords(progress))
@@ -166,13 +167,9 @@ def _stored_configs(run: JsonObject) -> dict[str, str]:
     return dict(found.values_list("name", "file__text"))
 
 
-def _stored_artifacts(run: JsonObject) -> set[int]:
-    """Return the ids of the artifacts whose bytes are kept: they never change."""
-    artifacts = Artifact.objects.filter(
-        run__github_run_id=_id(run),
-        state=Artifact.State.FETCHED,
-        github_artifact_id__isnull=False,
-    )
+def _artifact_ids(run: JsonObject, state: str) -> set[int]:
+    """Return the ids of stored artifacts in a state: an artifact never changes."""
+    artifacts = Artifact.objects.filter(run__github_run_id=_id(run), state=state)
     ids = artifacts.values_list("github_artifact_id", flat=True)
     return {artifact_id for artifact_id in ids if artifact_id is not None}
 

@@ -9,7 +9,7 @@ from ninja import NinjaAPI
 from ninja.errors import ValidationError
 from ninja.renderers import BaseRenderer
 
-from dashboard.api import config_keys, runs
+from dashboard.api import config_keys, requests, runs, uploads
 from dashboard.api.errors import ErrorBody, Fault, RequestFault
 
 DESCRIPTION = """
@@ -44,6 +44,8 @@ api = NinjaAPI(
     urls_namespace="api",
 )
 api.add_router("/runs", runs.router)
+api.add_router("/runs", uploads.router)
+api.add_router("/requests", requests.router)
 api.add_router("/config-keys", config_keys.router)
 
 

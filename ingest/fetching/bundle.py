@@ -21,13 +21,15 @@ LEFT_BEHIND_S = 24 * 3600
 class Wanted:
     """What is fetched of a run, and where it lies meanwhile; sizes in bytes.
 
-    ``stored`` are ids of artifacts whose bytes are kept already.
+    ``stored`` are ids of artifacts whose bytes are kept already, ``gone`` of those
+    that GitHub said to be deleted.
     """
 
     folder: Path
     max_artifact: int
     max_log: int
     stored: Collection[int] = ()
+    gone: Collection[int] = ()
 
 
 @contextmanager
@@ -52,6 +54,7 @@ def _bundle(listed: ListedRun, wanted: Wanted, downloads: Downloads) -> Bundle:
     sources = [listed_artifact(str(i.get("name", "")), i) for i in listed.artifacts]
     chosen = downloaded_ids(listed.artifacts, listed.jobs, wanted.max_log)
     for source in sources:
+        source.expired = source.expired or source.github_id in wanted.gone
         _say_why_not(source, wanted.stored, chosen)
     coming = [s for s in sources if not s.missing and not s.is_listed]
     ids = [s.github_id for s in coming if s.github_id is not None]

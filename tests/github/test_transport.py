@@ -65,7 +65,7 @@ def connected(server: FakeGitHub, **options: Any) -> Iterator[GitHub]:
 
 
 def test_lists_are_collected_over_all_pages(server: FakeGitHub, tmp_path: Path) -> None:
-    uploads = {f"other_{n}": {"a.json": {}} for n in range(250)}
+    uploads: dict[str, Any] = {f"other_{n}": {"a.json": {}} for n in range(250)}
     server.add(write_bundle(tmp_path / "many", run_object(7), uploads))
     for github in connected(server):
         listing = github.artifacts(7)
