@@ -2,12 +2,21 @@
 
 # mypy: allow-untyped-calls
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from celery import current_app
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from dashboard import corrections
+from dashboard.ingest_requests import (
+    LOST,
+    request_repository_derivation,
+    resend_lost,
+)
 from dashboard.models import Correction, IngestRequest
 from tests import factories
 
@@ -149,3 +158,57 @@ def test_holding_leaves_the_other_scenario_alone():
     corrections.publish_sweep(sweep=other, **BY)
     corrections.hold_sweep(sweep=sweep, **BY)
     assert Correction.objects.filter(undone_at=None).count() == 2
+
+
+def _answered(state, **changes):
+    IngestRequest.objects.update(state=state, **changes)
+
+
+def test_asking_again_asks_for_what_was_never_carried_out(sent):
+    run = factories.RunFactory()
+    sent(lambda: corrections.hide_run(run=run, **BY))
+    _answered("failed")
+    messages = sent(lambda: corrections.hide_run(run=run, **BY))
+    newest = IngestRequest.objects.latest("pk")
+    assert messages == [("ingest.tasks.derive_run", [run.github_run_id, newest.pk])]
+    _answered("done")
+    assert sent(lambda: corrections.hide_run(run=run, **BY)) == []
+    assert Correction.objects.count() == 1
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_asking_again_sends_again_what_the_broker_lost(sent, state):
+    run = factories.RunFactory()
+    sent(lambda: corrections.hide_run(run=run, **BY))
+    _answered(state)
+    assert sent(lambda: corrections.hide_run(run=run, **BY)) == []
+    _answered(state, sent_at=timezone.now() - LOST - timedelta(minutes=1))
+    request = IngestRequest.objects.get()
+    messages = sent(lambda: corrections.hide_run(run=run, **BY))
+    assert messages == [("ingest.tasks.derive_run", [run.github_run_id, request.pk])]
+
+
+def test_lost_messages_of_every_kind_are_sent_again_once(sent):
+    run = factories.RunFactory()
+    hide = corrections.hide_run
+    sent(lambda: hide(run=run, **BY))
+    request_repository_derivation(repository=run.repository, requested_by="staff")
+    sent(lambda: None)
+    assert sent(resend_lost) == []
+    _answered("queued", sent_at=timezone.now() - LOST - timedelta(minutes=1))
+    correction, repository = IngestRequest.objects.order_by("pk")
+    assert sent(resend_lost) == [
+        ("ingest.tasks.derive_run", [run.github_run_id, correction.pk]),
+        (
+            "ingest.tasks.derive_repository",
+            [run.repository.full_name, repository.pk],
+        ),
+    ]
+    assert sent(resend_lost) == []
+
+
+def test_correcting_lets_others_store_rows_that_refer_to_the_run():
+    run = factories.RunFactory()
+    with CaptureQueriesContext(connection) as queries:
+        corrections.hide_run(run=run, **BY)
+    assert any("FOR NO KEY UPDATE" in query["sql"] for query in queries)

@@ -7,7 +7,7 @@ from django.contrib.auth.models import Group, Permission
 from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNotContains
 
-from dashboard.models import Correction
+from dashboard.models import Correction, IngestRequest
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -107,3 +107,31 @@ def test_undo_is_an_action_with_a_reason(admin_client, rows):
 
 def _asked(action, row, reason):
     return {"action": action, "_selected_action": [row.pk], "reason": reason}
+
+
+def test_editing_a_repository_asks_for_its_runs_to_be_judged_anew(admin_client, rows):
+    repository = rows.run.repository
+    IngestRequest.objects.all().delete()
+    path = reverse("admin:dashboard_repository_change", args=[repository.pk])
+    admin_client.post(
+        path,
+        {
+            "full_name": repository.full_name,
+            "sweep_workflow": repository.sweep_workflow,
+            "default_branch": "trunk",
+        },
+    )
+    repository.refresh_from_db()
+    assert repository.default_branch == "trunk"
+    request = IngestRequest.objects.get()
+    assert (request.kind, request.repository) == ("derive", repository.full_name)
+    assert (request.github_run_id, request.requested_by) == (None, "admin")
+
+
+def test_editing_a_checkpoint_asks_for_its_runs_to_be_named_anew(admin_client, rows):
+    checkpoint = rows.checkpoint
+    IngestRequest.objects.all().delete()
+    path = reverse("admin:dashboard_checkpoint_change", args=[checkpoint.pk])
+    admin_client.post(path, {"name": checkpoint.name, "aliases": '["org-a/Other"]'})
+    request = IngestRequest.objects.get()
+    assert (request.kind, request.target) == ("replay", checkpoint.name)
