@@ -15,18 +15,23 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from dashboard import corrections
 from dashboard.ingest_requests import (
     request_checkpoint_replay,
+    request_replay,
     request_repository_derivation,
+    request_run,
 )
 from dashboard.models import (
+    ApiToken,
     Checkpoint,
     ConfigKey,
     Correction,
     IngestRequest,
     Repository,
+    ReuseLink,
     Run,
     Sweep,
 )
@@ -242,3 +247,113 @@ class CorrectionAdmin(CorrectingAdmin):
     @admin.action(permissions=["correct"], description="Undo the selected corrections")
     def undo(self, request: HttpRequest, queryset: QuerySet[Correction]) -> None:
         self._correct(request, queryset, "correction", corrections.undo)
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(BaseAdmin):
+    """Tokens are made and revoked, never changed; the secret is shown once."""
+
+    list_display = [
+        "name",
+        "prefix",
+        "repository",
+        "created_by",
+        "created_at",
+        "last_used_at",
+        "revoked_at",
+        "revoked_by",
+    ]
+    list_filter = ["repository", ("revoked_at", admin.EmptyFieldListFilter)]
+    list_select_related = ["repository"]
+    search_fields = ["name", "=prefix"]
+    fields = ["name", "repository"]
+    actions = ["revoke"]
+
+    def has_change_permission(
+        self,
+        request: HttpRequest,  # noqa: ARG002  # Django's signature
+        obj: Model | None = None,  # noqa: ARG002  # Django's signature
+    ) -> bool:
+        return False
+
+    has_delete_permission = has_change_permission
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return self.has_add_permission(request)
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: ApiToken,
+        form: Any,
+        change: Any,
+    ) -> None:
+        plain = obj.renew()
+        obj.created_by = request.user.get_username()
+        super().save_model(request, obj, form, change)
+        self.message_user(
+            request,
+            f"The token is {plain} - copy it now, it cannot be shown again.",
+            messages.WARNING,
+        )
+
+    @admin.action(permissions=["revoke"], description="Revoke the selected tokens")
+    def revoke(self, request: HttpRequest, queryset: QuerySet[ApiToken]) -> None:
+        valid = queryset.filter(revoked_at__isnull=True)
+        count = valid.update(
+            revoked_at=timezone.now(), revoked_by=request.user.get_username()
+        )
+        self.message_user(request, f"Revoked: {count}.")
+
+
+@admin.register(ReuseLink)
+class ReuseLinkAdmin(BaseAdmin):
+    """Which run a merge publishes; one that was not found may be paired by hand."""
+
+    list_display = [
+        "merge_run_id",
+        "source_run_id",
+        "pr_number",
+        "method",
+        "evidence",
+        "found_at",
+    ]
+    list_filter = ["method"]
+    search_fields = ["=merge_run_id", "=source_run_id"]
+    fields = ["repository", "merge_run_id", "source_run_id", "pr_number", "evidence"]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may_correct(request.user)
+
+    def has_change_permission(
+        self,
+        request: HttpRequest,
+        obj: Model | None = None,  # noqa: ARG002  # Django's signature
+    ) -> bool:
+        return may_correct(request.user)
+
+    def has_delete_permission(
+        self,
+        request: HttpRequest,  # noqa: ARG002  # Django's signature
+        obj: Model | None = None,  # noqa: ARG002  # Django's signature
+    ) -> bool:
+        return False
+
+    def save_model(
+        self,
+        request: HttpRequest,
+        obj: ReuseLink,
+        form: Any,
+        change: Any,
+    ) -> None:
+        obj.method = ReuseLink.Method.MANUAL
+        super().save_model(request, obj, form, change)
+        author = request.user.get_username()
+        for run in Run.objects.filter(github_run_id=obj.merge_run_id):
+            request_replay(run=run, requested_by=author)
+        if not Run.objects.filter(github_run_id=obj.source_run_id).exists():
+            request_run(
+                run_id=obj.source_run_id,
+                repository=obj.repository.full_name,
+                requested_by=author,
+            )

@@ -15,6 +15,7 @@ from django.utils import timezone
 from dashboard.models import Checkpoint, Fetch, IngestRequest, Repository, Run
 
 RUN_TASK = "ingest.tasks.ingest_run"
+REPLAY_RUN_TASK = "ingest.tasks.replay_run"
 UPLOAD_TASK = "ingest.tasks.ingest_upload"
 PATH_TASK = "ingest.tasks.ingest_path"
 DERIVE_TASK = "ingest.tasks.derive_run"
@@ -130,22 +131,16 @@ def _is_finished(run_id: int) -> bool:
 def _made(
     run_id: int, repository: str, requested_by: str, *, force: bool
 ) -> IngestRequest:
-    request = IngestRequest.objects.create(
-        kind=IngestRequest.Kind.RUN,
-        target=f"{repository} {run_id}",
-        repository=repository,
-        github_run_id=run_id,
-        requested_by=requested_by,
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.RUN,
+            target=f"{repository} {run_id}",
+            repository=repository,
+            github_run_id=run_id,
+            requested_by=requested_by,
+        ),
+        *([force] if force else []),
     )
-    arguments = [repository, run_id, request.pk, force]
-
-    def send() -> None:
-        current_app.send_task(RUN_TASK, arguments)
-
-    # Robust: with the broker down the request is stored and sent again later.
-    transaction.on_commit(send, robust=True)
-    request.refresh_from_db()
-    return request
 
 
 def _sent_again(request: IngestRequest) -> bool:
@@ -162,10 +157,11 @@ def _sent_again(request: IngestRequest) -> bool:
 def _task_of(request: IngestRequest) -> tuple[str, list[object]]:
     """Return the name and the arguments of a request's task."""
     kinds = IngestRequest.Kind
-    if request.kind == kinds.UPLOAD:
-        return UPLOAD_TASK, [request.target, request.pk]
-    if request.kind == kinds.PATH:
-        return PATH_TASK, [request.target, request.pk]
+    if request.kind in (kinds.UPLOAD, kinds.PATH):
+        task = UPLOAD_TASK if request.kind == kinds.UPLOAD else PATH_TASK
+        return task, [request.target, request.pk]
+    if request.kind == kinds.REPLAY and request.github_run_id is not None:
+        return REPLAY_RUN_TASK, [request.github_run_id, request.pk]
     if request.kind == kinds.REPLAY:
         return REPLAY_CHECKPOINT_TASK, [request.target, request.pk]
     if request.kind == kinds.DERIVE and request.github_run_id is None:
@@ -214,6 +210,18 @@ def request_checkpoint_replay(
     )
 
 
+def request_replay(*, run: Run, requested_by: str) -> IngestRequest:
+    """Ask for everything of a run to be made again from its stored records."""
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.REPLAY,
+            target=str(run.github_run_id),
+            github_run_id=run.github_run_id,
+            requested_by=requested_by,
+        )
+    )
+
+
 def see_to_derivation(*, run: Run, since: datetime, requested_by: str) -> None:
     """Ask for a run's derivation unless one asked for since then was answered.
 
@@ -233,13 +241,16 @@ def see_to_derivation(*, run: Run, since: datetime, requested_by: str) -> None:
         _sent_again(waiting)
 
 
-def _asked(request: IngestRequest) -> IngestRequest:
+def _asked(request: IngestRequest, *more: object) -> IngestRequest:
     """Store a request and send its task once that is committed."""
     request.save()
+
+    def send() -> None:
+        name, arguments = _task_of(request)
+        current_app.send_task(name, [*arguments, *more])
+
     # Robust: with the broker down the request is stored and sent again later.
-    transaction.on_commit(
-        lambda: current_app.send_task(*_task_of(request)), robust=True
-    )
+    transaction.on_commit(send, robust=True)
     return request
 
 
@@ -247,17 +258,12 @@ def request_upload(
     *, file_name: str, run_id: int, repository: str, requested_by: str
 ) -> IngestRequest:
     """Ask for an uploaded bundle, by the name of its file among the uploads."""
-    request = IngestRequest.objects.create(
-        kind=IngestRequest.Kind.UPLOAD,
-        target=file_name,
-        repository=repository,
-        github_run_id=run_id,
-        requested_by=requested_by,
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.UPLOAD,
+            target=file_name,
+            repository=repository,
+            github_run_id=run_id,
+            requested_by=requested_by,
+        )
     )
-
-    def send() -> None:
-        current_app.send_task(UPLOAD_TASK, [file_name, request.pk])
-
-    transaction.on_commit(send, robust=True)
-    request.refresh_from_db()
-    return request

@@ -111,11 +111,10 @@ def _fetch_requested(
 )
 def ingest_upload(task: "Task[..., None]", file_name: str, request_id: int) -> None:
     """Ingest an uploaded bundle and delete the file, which its rows replace."""
-    if has_ended(request_id):
-        return
     path = Path(settings.FRONTIERBOARD_UPLOADS) / Path(file_name).name
-    with _tracked(task, request_id) as progress:
-        _ingest_requested(path, request_id, progress)
+    if not has_ended(request_id):  # else delivered twice
+        with _tracked(task, request_id) as progress:
+            _ingest_requested(path, request_id, progress)
     path.unlink(missing_ok=True)
 
 
@@ -177,6 +176,22 @@ def replay_checkpoint(task: "Task[..., None]", name: str, request_id: int) -> No
     """Replay the runs of a checkpoint, after staff changed its spellings."""
     with _tracked(task, request_id) as progress:
         pipeline.replay_checkpoint(Checkpoint.objects.get(name=name), progress)
+    finish(request_id, IngestRequest.State.DONE)
+
+
+@shared_task(
+    name="ingest.tasks.replay_run",
+    bind=True,
+    acks_late=True,
+    autoretry_for=PASSING,
+    max_retries=MAX_RETRIES,
+    retry_backoff=2,
+    retry_backoff_max=30,
+)
+def replay_run(task: "Task[..., None]", github_run_id: int, request_id: int) -> None:
+    """Replay a run, after staff paired it with the run that it publishes."""
+    with _tracked(task, request_id):
+        pipeline.replay_run(Run.objects.get(github_run_id=github_run_id))
     finish(request_id, IngestRequest.State.DONE)
 
 

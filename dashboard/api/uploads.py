@@ -4,6 +4,7 @@ import json
 import uuid
 import zipfile
 import zlib
+from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import BinaryIO
@@ -11,7 +12,7 @@ from typing import BinaryIO
 from django.conf import settings
 from django.http import HttpRequest
 from django.utils import timezone
-from ninja import Router
+from ninja import Router, Status
 
 from dashboard.api.errors import ErrorBody, RequestFault
 from dashboard.api.requests import RequestBody, request_body
@@ -45,7 +46,7 @@ FAULTS = {
 
 
 @router.post("", response={202: RequestBody, **FAULTS})
-def upload(request: HttpRequest) -> tuple[HTTPStatus, RequestBody]:
+def upload(request: HttpRequest) -> Status[RequestBody]:
     """Send a run as a zip of a bundle: the body is the zip, nothing around it.
 
     Needs `Authorization: Bearer <token>`; the token is of one repository, and the
@@ -56,7 +57,7 @@ def upload(request: HttpRequest) -> tuple[HTTPStatus, RequestBody]:
     try:
         run_id = _checked(path, token)
     except RequestFault:
-        path.unlink(missing_ok=True)
+        _forget(path)
         raise
     asked = request_upload(
         file_name=path.name,
@@ -64,7 +65,7 @@ def upload(request: HttpRequest) -> tuple[HTTPStatus, RequestBody]:
         repository=token.repository.full_name,
         requested_by=f"upload token {token.name}",
     )
-    return HTTPStatus.ACCEPTED, request_body(request, asked)
+    return Status(HTTPStatus.ACCEPTED, request_body(request, asked))
 
 
 def _token(request: HttpRequest) -> ApiToken:
@@ -82,7 +83,7 @@ def _token(request: HttpRequest) -> ApiToken:
 
 def _stored(request: HttpRequest) -> Path:
     """Stream the body to a file of its own; nothing stays of a refused one."""
-    _require_length(request)
+    length = _announced(request)
     folder = Path(settings.FRONTIERBOARD_UPLOADS)
     path = folder / f"{uuid.uuid4().hex}.zip"
     try:
@@ -90,17 +91,23 @@ def _stored(request: HttpRequest) -> Path:
         with path.open("xb") as file:
             received = _copy(request, file)
     except OSError as error:
-        path.unlink(missing_ok=True)
+        _forget(path)
         reason = f"The upload cannot be kept: {error.strerror or 'it broke off'}."
         status = HTTPStatus.SERVICE_UNAVAILABLE
         raise RequestFault("body", reason, status=status) from error
-    if received != int(request.headers["Content-Length"]):
-        path.unlink()
+    if received != length:
+        _forget(path)
         raise RequestFault("body", f"The upload broke off after {received} bytes.")
     return path
 
 
-def _require_length(request: HttpRequest) -> None:
+def _forget(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()
+
+
+def _announced(request: HttpRequest) -> int:
+    """Return how many bytes are to come, if they are not too many."""
     length = request.headers.get("Content-Length", "")
     if not length.isdecimal():
         status = HTTPStatus.LENGTH_REQUIRED
@@ -110,6 +117,7 @@ def _require_length(request: HttpRequest) -> None:
         reason = f"{length} bytes are too many: {most} are allowed."
         status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         raise RequestFault("body", reason, status=status)
+    return int(length)
 
 
 def _copy(request: HttpRequest, file: BinaryIO) -> int:

@@ -16,4 +16,4 @@ class Command(BaseCommand):
             self.stdout.write(f"run {request.github_run_id}: {request.state}")
         if polled.errors:
             raise CommandError("; ".join(polled.errors))
-        self.stdout.write(f"{len(polled.requests)} runs asked for")
+        self.stdout.write(f"{len(polled.requests)} asked for")
