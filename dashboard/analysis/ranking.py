@@ -39,9 +39,11 @@ def farthest(points: pd.DataFrame, by: str, x: str, y: str) -> pd.DataFrame:
 
 def _counting(points: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
     is_out = points["is_out"].to_numpy(dtype=np.bool_)
-    return points[placeable(points, x, y) & ~is_out]
+    counting: pd.DataFrame = points[placeable(points, x, y) & ~is_out]
+    return counting
 
 
 def _best_first(points: pd.DataFrame, *metrics: str) -> pd.DataFrame:
     keys = [-goodness(name, points[name]) for name in reversed(metrics)]
-    return points.iloc[np.lexsort(keys)]
+    ordered: pd.DataFrame = points.iloc[np.lexsort(keys)]
+    return ordered

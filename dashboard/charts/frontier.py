@@ -137,7 +137,12 @@ class _Drawn(NamedTuple):
 
     def at(self, positions: Iterable[int]) -> "_Drawn":
         chosen = list(positions)
-        return _Drawn(*([column[i] for i in chosen] for column in self))
+        return _Drawn(
+            [self.x[i] for i in chosen],
+            [self.y[i] for i in chosen],
+            [self.customdata[i] for i in chosen],
+            [self.flagged[i] for i in chosen],
+        )
 
 
 def _trace(drawn: _Drawn, curve: Curve, role: str, axes: Axes) -> Figure:
@@ -260,7 +265,7 @@ def _layout(axes: Axes) -> Figure:
 
 
 def _axis(metric: Metric, shown: Range | None, *, is_log: bool) -> Figure:
-    axis = {
+    axis: Figure = {
         "title": {"text": metric.title, "standoff": 12},
         "type": "log" if is_log else "linear",
         "rangemode": "normal" if is_log else "tozero",

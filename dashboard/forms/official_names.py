@@ -168,6 +168,12 @@ _OFFICIAL: dict[str, Callable[[str], Asked]] = {
     "i_optimal": partial(_as, "optimal", _switch),
     "i_log": _log,
 }
+
+
+def _unknown(_value: str) -> Asked:
+    return []
+
+
 # Values of the official dashboard that say "no filter": understood, and nothing to do.
 _EVERYTHING = frozenset({"", "all", "any", "both"})
 
@@ -198,7 +204,7 @@ class Translation:
         self._set(name, target, [value for value in values if value])
 
     def _take_official(self, name: str, given: Sequence[Any]) -> None:
-        meaning = _OFFICIAL.get(name.lower(), lambda _value: [])
+        meaning = _OFFICIAL.get(name.lower(), _unknown)
         taken: dict[str, list[str]] = {}
         for value in _split(given, is_list=True):
             found = meaning(value)

@@ -40,7 +40,7 @@ SWEEP_FIELDS = (
     "state_reason",
 )
 
-# How many sweeps of a key, held and not held, its history goes back at most.
+# How many former, and how many held, sweeps of a key are named at most.
 LONGEST_HISTORY = 6
 
 KIND_FILTERS = {
@@ -100,7 +100,7 @@ def history(drawn: Sequence[Curve], moment: datetime | None) -> list[SweepFacts]
         known = known.filter(official_at__lte=moment)
     place = Window(
         RowNumber(),
-        partition_by=[F("config_key_id"), Q(state=Sweep.State.HELD)],
+        partition_by=[F("config_key_id"), F("state")],
         order_by=[F("official_at").desc(), F("run__github_run_id").desc()],
     )
     return _facts(known.alias(place=place).filter(place__lte=LONGEST_HISTORY))

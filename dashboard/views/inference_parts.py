@@ -170,9 +170,8 @@ def ranking(shown: Shown) -> dict[str, Any]:
     """Return the visible keys by their best value at the cursor."""
     chosen = shown.chosen
     entries = {e.curve.config_key: e for e in shown.legend if not e.is_hidden}
-    context = {"at": chosen.at, "ranked": [], "unreached": []}
     if chosen.at is None or not entries:
-        return context
+        return {"at": chosen.at, "ranked": [], "unreached": []}
     visible = shown.points[shown.points["config_key"].isin(entries)]
     best = best_at(visible, "config_key", chosen.x, chosen.y, chosen.at)
     ends = farthest(visible, "config_key", chosen.x, chosen.y)
