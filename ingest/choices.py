@@ -1,7 +1,7 @@
 """Which config files apply to a run, and which runs a new version of one concerns."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -98,11 +98,17 @@ def choose(run: Run, recipes: Iterable[str]) -> Choice:
     repository's own files, else those of official ones.
     """
     versions = _versions_for(run)
-    shared = _matrices_with({recipe for recipe in recipes if recipe})
     names = versions.order_by("name").values_list("name", flat=True).distinct()
-    return Choice(
-        {name: _choose(versions.filter(name=name), run, shared) for name in names}
-    )
+    exact = _with_files(versions.filter(sha__in=_spellings(run.sha)))
+    files = {
+        v.name: Chosen("exact", v.sha, v.file.sha256)
+        for v in exact.order_by("at", "sha")
+    }
+    others = [name for name in names if name not in files]
+    best = _matrices_that_fit(versions, others, set(recipes) - {""})
+    for name in others:
+        files[name] = _choose(versions.filter(name=name), run, best.get(name))
+    return Choice(dict(sorted(files.items())))
 
 
 def _versions_for(run: Run) -> Versions:
@@ -128,22 +134,33 @@ def _matrices_with(recipes: set[str]) -> dict[int, int]:
     return {row["matrix_id"]: row["full"] + row["short"] for row in counted}
 
 
-def _choose(versions: Versions, run: Run, shared: Mapping[int, int]) -> Chosen:
-    if exact := _newest(versions.filter(sha__in=_spellings(run.sha))):
-        return Chosen("exact", exact.sha, exact.file.sha256)
-    found = set()
-    if shared:
-        fitting = versions.filter(matrix_id__in=shared).order_by()
-        found = set(fitting.values_list("matrix_id", flat=True).distinct())
-    if found:
-        most = max(shared[pk] for pk in found)
-        best = [pk for pk in found if shared[pk] == most]
-        _, chosen = _nearest(versions.filter(matrix_id__in=best), run)
-        beside = chosen.matrix.runners if chosen.matrix else None
-        runners = beside.sha256 if beside else NOTHING
-        return Chosen("fingerprint", chosen.sha, chosen.file.sha256, runners)
-    method, chosen = _nearest(versions, run)
-    return Chosen(method, chosen.sha, chosen.file.sha256)
+def _matrices_that_fit(
+    versions: Versions, names: list[str], recipes: set[str]
+) -> dict[str, list[int]]:
+    """Return, by file name, the matrices that hold the most of the wanted recipes."""
+    shared = _matrices_with(recipes) if names else {}
+    if not shared:
+        return {}
+    held = versions.filter(name__in=names, matrix_id__in=shared).order_by()
+    found: dict[str, list[int]] = {}
+    for name, pk in held.values_list("name", "matrix_id").distinct():
+        if pk is not None:
+            found.setdefault(name, []).append(pk)
+    most = {name: max(map(shared.__getitem__, pks)) for name, pks in found.items()}
+    return {
+        name: [pk for pk in pks if shared[pk] == most[name]]
+        for name, pks in found.items()
+    }
+
+
+def _choose(versions: Versions, run: Run, fitting: list[int] | None) -> Chosen:
+    if not fitting:
+        method, chosen = _nearest(versions, run)
+        return Chosen(method, chosen.sha, chosen.file.sha256)
+    _, chosen = _nearest(versions.filter(matrix_id__in=fitting), run)
+    beside = chosen.matrix.runners if chosen.matrix else None
+    runners = beside.sha256 if beside else NOTHING
+    return Chosen("fingerprint", chosen.sha, chosen.file.sha256, runners)
 
 
 def _spellings(sha: str) -> list[str]:
@@ -200,7 +217,7 @@ def stale_runs() -> Stale:
     return Stale(stale, [Sight(s.pk, s.at, s.matrix_id) for s in new])
 
 
-def _touched_by(new: ConfigSnapshot) -> Iterable[int]:
+def _touched_by(new: ConfigSnapshot) -> Iterator[int]:
     """Return ids of the runs whose choice a new or changed version can alter.
 
     Runs of its commit, runs that were mapped with an earlier sight of it, runs that
@@ -209,21 +226,58 @@ def _touched_by(new: ConfigSnapshot) -> Iterable[int]:
     without files of their own take the official ones.
     """
     known = ConfigSnapshot.objects.filter(repository=new.repository)
-    mapped_with_it = Q(snapshot__contains={new.name: [new.sha]})
-    concerned = Q()
-    if known.filter(is_applied=True).exists():
-        concerned = (
-            mapped_with_it
-            | Q(sha__startswith=new.sha)
-            | Q(recipes__has_any_keys=recipes_of(new))
-            | _is_nearest(new, known.filter(name=new.name).exclude(pk=new.pk))
-        )
     with_files = ConfigSnapshot.objects.filter(repository=OuterRef("repository"))
-    runs = Run.objects.values_list("pk", flat=True)
-    yield from runs.filter(concerned, repository=new.repository)
+    own = Run.objects.filter(repository=new.repository)
+    strangers = Run.objects.filter(~Exists(with_files))
+    mapped_with_it = Q(snapshot__contains={new.name: [new.sha]})
     if not new.repository.is_official:
-        concerned = mapped_with_it  # it was official until now
-    yield from runs.filter(~Exists(with_files), concerned)
+        strangers = strangers.filter(mapped_with_it)  # it was official until now
+    for runs in (own, strangers):
+        if known.filter(is_applied=True).exists():
+            yield from runs.filter(
+                mapped_with_it
+                | Q(sha__startswith=new.sha)
+                | _is_nearest(new, known.filter(name=new.name).exclude(pk=new.pk))
+            ).values_list("pk", flat=True)
+            yield from _better_served(runs, new)
+        else:
+            yield from runs.values_list("pk", flat=True)
+
+
+def _better_served(runs: QuerySet[Run], new: ConfigSnapshot) -> Iterator[int]:
+    """Yield ids of runs that name more recipes of a version than of the chosen one.
+
+    Or as many, where the version is not farther in time.
+    """
+    held = set(recipes_of(new))
+    sharing = runs.filter(recipes__has_any_keys=sorted(held))
+    recipes_at = lru_cache(maxsize=None)(_recipes_at)
+    for run in sharing.only("recipes", "snapshot", "created_at"):
+        method, sha, *_ = run.snapshot.get(new.name) or ("", "")
+        at, chosen = recipes_at(new.name, sha)
+        count = len(held.intersection(run.recipes))
+        chosen_count = len(chosen.intersection(run.recipes))
+        if method == "exact" or count < chosen_count:
+            continue
+        if count > chosen_count or _is_no_farther(new.at, at, run.created_at):
+            yield run.pk
+
+
+def _recipes_at(name: str, sha: str) -> tuple[datetime | None, frozenset[str]]:
+    """Return the time and the recipes of a file at a commit; none where not one."""
+    found = list(ConfigSnapshot.objects.filter(name=name, sha=sha)[:2])
+    if len(found) != 1:
+        return None, frozenset()
+    return found[0].at, frozenset(recipes_of(found[0]))
+
+
+def _is_no_farther(new: datetime, chosen: datetime | None, begun: datetime) -> bool:
+    """Tell whether a version may be preferred: the newest before, else the first."""
+    if chosen is None:
+        return True
+    if new <= begun:
+        return chosen > begun or new >= chosen
+    return chosen > begun and new <= chosen
 
 
 def _is_nearest(new: ConfigSnapshot, others: Versions) -> Q:

@@ -4,6 +4,10 @@ from datetime import timedelta
 
 import pytest
 
+from dashboard.ingest_requests import (
+    request_checkpoint_replay,
+    request_repository_derivation,
+)
 from dashboard.models import (
     Checkpoint,
     ConfigDefinition,
@@ -11,6 +15,7 @@ from dashboard.models import (
     Generation,
     Repository,
 )
+from ingest import tasks
 from ingest.pipeline import (
     derive_repository,
     import_config_files,
@@ -107,6 +112,25 @@ def test_a_repository_that_becomes_official_is_judged_anew(desk: Desk) -> None:
         found = (the_run().publication, the_sweep().state, image_of())
         assert found == expected
         assert Generation.objects.get().number > before
+
+
+def test_the_tasks_behind_staff_edits_end_their_requests(desk: Desk) -> None:
+    import_at(0, OFFICIAL)
+    desk.ingest(None, results(row()))
+    repository = Repository.objects.get()
+    repository.default_branch = "trunk"
+    repository.save()
+    checkpoint = Checkpoint.objects.get()
+    asked = [
+        request_repository_derivation(repository=repository, requested_by="staff"),
+        request_checkpoint_replay(checkpoint=checkpoint, requested_by="staff"),
+    ]
+    tasks.derive_repository.apply((repository.full_name, asked[0].pk))
+    tasks.replay_checkpoint.apply((checkpoint.name, asked[1].pk))
+    assert the_run().publication == "unofficial"
+    for request in asked:
+        request.refresh_from_db()
+        assert (request.state, request.error) == ("done", "")
 
 
 def test_forks_leave_the_files_of_what_is_official_no_more(desk: Desk) -> None:

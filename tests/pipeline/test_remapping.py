@@ -1,6 +1,7 @@
 """Runs that a config file maps again: which ones, and what goes wrong with one."""
 
 import json
+import random
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from dashboard.models import ConfigRecipe, ConfigSnapshot, RawRecord, Run
 from ingest.choices import choose, forget_unapplied, stale_runs
 from ingest.claims import claimed
+from ingest.definitions import Commit
 from ingest.pipeline import Remapped, import_config_files, remap_stale_runs, replay_run
+from ingest.snapshots import import_configs
 from tests.pipeline.bundles import (
     KEY,
     REPOSITORY,
@@ -229,3 +232,34 @@ def test_choosing_takes_as_many_queries_for_one_version_as_for_many(
         for day in range(-40, 40, 5):
             import_at(day, master(image=f"img/{day}"))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_run_that_a_version_concerns_is_left_out(desk: Desk, seed: int) -> None:
+    """Of twenty runs, those that looking at every one would find are found."""
+    chance = random.Random(seed)
+    texts = [master(image=f"img/{number}") for number in range(4)]
+    for number in range(6):
+        import_at(chance.randrange(-20, 20), chance.choice(texts), sha=f"{number:040x}")
+    recipes = list(ConfigRecipe.objects.values_list("fingerprint", flat=True))
+    repository = ConfigSnapshot.objects.all()[0].repository
+    for number in range(20):
+        run = Run(
+            repository=repository,
+            github_run_id=91000 + number,
+            sha=f"{chance.randrange(12):040x}",
+            created_at=days(chance.randrange(-25, 25)),
+            recipes=chance.sample(recipes, chance.randrange(min(3, len(recipes) + 1))),
+        )
+        run.snapshot = choose(run, run.recipes).as_json()
+        run.save()
+    for number in (3, 7, 8):
+        at, text = days(chance.randrange(-20, 20)), chance.choice(texts)
+        commit = Commit(repository, f"{number:040x}", at)
+        import_configs({MASTER: text}, commit)
+    wanted = [
+        run.github_run_id
+        for run in Run.objects.order_by("created_at", "pk")
+        if choose(run, run.recipes).as_json() != run.snapshot
+    ]
+    assert [run.github_run_id for run in stale_runs().runs] == wanted
