@@ -199,6 +199,35 @@ class ConfigDefinitionFactory(DjangoModelFactory):
     last_seen_at = START + timedelta(days=1)
 
 
+class ConfigMatrixFactory(DjangoModelFactory):
+    """What a master expands to without a runners file."""
+
+    class Meta:
+        model = models.ConfigMatrix
+
+    master = factory.SubFactory(ConfigFileFactory)
+    runners = None
+
+
+class ConfigRecipeFactory(DjangoModelFactory):
+    class Meta:
+        model = models.ConfigRecipe
+
+    matrix = factory.SubFactory(ConfigMatrixFactory)
+    fingerprint = factory.Sequence(_digest)
+    digits = factory.LazyAttribute(lambda row: row.fingerprint[:16])
+
+
+class ConfigSightFactory(DjangoModelFactory):
+    class Meta:
+        model = models.ConfigSight
+
+    definition = factory.SubFactory(ConfigDefinitionFactory)
+    repository = factory.SubFactory(RepositoryFactory)
+    is_mainline = True
+    last_at = START
+
+
 class DeploymentFactory(DjangoModelFactory):
     """A single node TP2; the label follows the topology."""
 

@@ -128,6 +128,23 @@ def _():
     )
 
 
+@breaks("config_matrix_unique")
+def _():
+    twice(factories.ConfigMatrixFactory, master=factories.ConfigFileFactory())
+
+
+@breaks("config_recipe_unique")
+def _():
+    matrix = factories.ConfigMatrixFactory()
+    twice(factories.ConfigRecipeFactory, matrix=matrix, fingerprint="a" * 64)
+
+
+@breaks("config_sight_unique")
+def _():
+    definition = factories.ConfigDefinitionFactory()
+    twice(factories.ConfigSightFactory, definition=definition, is_mainline=True)
+
+
 # Measurements
 
 
