@@ -31,7 +31,7 @@ def export_layout(words: Words, keys: int, at: float | None) -> Figure:
     layout: Figure = {
         "title": {"text": escape(words.title), "x": 0, "xref": "paper"},
         "showlegend": True,
-        "legend": {"font": {"size": 11}, "itemsizing": "constant"},
+        "legend": {"font": {"size": 11}},
         "annotations": [_source(words.lines)],
         "margin": {"l": 72, "r": 16, "t": 56, "b": below},
         "paper_bgcolor": theme.PAPER,
