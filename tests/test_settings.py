@@ -52,6 +52,8 @@ def test_production_passes_the_deployment_check():
         ("REDIS_URL", "amqp://x", "REDIS_URL must begin with redis://"),
         ("FRONTIERBOARD_MODE", "fast", "must be local or production, not 'fast'."),
         ("FRONTIERBOARD_TRUST_PROXY", "yes", "must be 0 or 1, not 'yes'."),
+        ("GITHUB_API_URL", "http://github.example.org", "must begin with https://"),
+        ("GITHUB_API_URL", "github.example.org", "must begin with https://"),
         ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
         ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS names no host: ' , '."),
         ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "number from 1, not '-1'."),

@@ -45,6 +45,10 @@ def fetched(github: GitHub, listed: ListedRun, wanted: Wanted) -> Iterator[Bundl
     downloads = Downloads(github, folder, wanted.max_artifact)
     try:
         yield _bundle(listed, wanted, downloads)
+    except BaseException:
+        # A worker has seconds to end in, a download may take minutes.
+        github.stop()
+        raise
     finally:
         downloads.stop()
     shutil.rmtree(folder, ignore_errors=True)

@@ -64,6 +64,10 @@ class GitHub:
         path = f"{self._root}/actions/artifacts/{artifact_id}/zip"
         self._transport.download(self._transport.url(path), target, max_bytes)
 
+    def stop(self) -> None:
+        """Let downloads that are under way end at once, unfinished."""
+        self._transport.stop()
+
     def workflow_runs(
         self, workflow: str, *, since: datetime | None = None, **filters: str
     ) -> Iterator[JsonObject]:

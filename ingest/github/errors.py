@@ -42,5 +42,9 @@ class RefusedAddressError(GitHubError):
     """A redirect to where nothing is fetched from."""
 
 
+class StoppedError(GitHubError):
+    """Given up because whoever asked is no longer there."""
+
+
 class UnreachableError(GitHubError):
     """No usable answer after all tries."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
-from ingest.github.errors import RateLimitedError
+from ingest.github.errors import RateLimitedError, StoppedError
 
 # GitHub asks for a minute where a secondary limit names no time.
 UNNAMED_WAIT_S = 60.0
@@ -24,6 +24,7 @@ class RateGate:
     """
 
     near_s: float
+    stopped: threading.Event = field(default_factory=threading.Event)
     _open_at: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -35,9 +36,16 @@ class RateGate:
             self._open_at = max(self._open_at, time.monotonic() + wait_s)
 
     def wait(self) -> None:
-        """Wait until the gate is open."""
+        """Wait until the gate is open; raises StoppedError where all is to end."""
         while (left := self._open_at - time.monotonic()) > 0:
-            time.sleep(left)
+            self.stopped.wait(left)
+            self.check()
+        self.check()
+
+    def check(self) -> None:
+        """Raise StoppedError where all is to end."""
+        if self.stopped.is_set():
+            raise StoppedError("stopped before it was complete")
 
 
 def limit_wait_s(status: int, headers: Mapping[str, str], message: str) -> float | None:

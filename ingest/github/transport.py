@@ -14,6 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from ingest.github.addresses import Addresses
@@ -98,6 +99,10 @@ class Transport:
         """Close every connection."""
         self._session.close()
 
+    def stop(self) -> None:
+        """Let everything under way end at its next piece."""
+        self._gate.stopped.set()
+
     def url(self, path: str) -> str:
         """Return the full address of a path of the interface."""
         return self.options.base.rstrip("/") + path
@@ -178,6 +183,7 @@ class Transport:
                 raise _BrokenError("the redirect's signature is not accepted")
             _refuse_failure(response, url)
             for chunk in _chunks(response, max_bytes):
+                self._gate.check()
                 if time.monotonic() > deadline:
                     seconds = self.options.download_s
                     raise UnreachableError(f"not complete after {seconds:.0f} s")
@@ -297,12 +303,13 @@ def _chunks(response: requests.Response, max_bytes: int) -> Iterator[bytes]:
         raise TooLargeError(f"{announced} bytes, {max_bytes} allowed")
     received = 0
     try:
-        for chunk in response.iter_content(CHUNK):
+        # Pieces as they come: whole chunks of a trickling body may take for ever.
+        while chunk := response.raw.read1(CHUNK, decode_content=True):
             received += len(chunk)
             if received > max_bytes:
                 raise TooLargeError(f"more than {max_bytes} bytes")
             yield chunk
-    except requests.RequestException as error:
+    except HTTPError as error:
         raise _BrokenError("the body breaks off") from error
 
 

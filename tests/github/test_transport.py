@@ -21,6 +21,7 @@ from ingest.github import (
     UnreachableError,
 )
 from ingest.github.addresses import Addresses
+from ingest.github.errors import StoppedError
 from ingest.github.limits import limit_wait_s
 from tests.github_server import (
     TOKEN,
@@ -166,6 +167,30 @@ def test_trickling_body_is_given_up(server: FakeGitHub, tmp_path: Path) -> None:
     for github in connected(server, download_s=0.3):
         with pytest.raises(UnreachableError, match="not complete after 0 s"):
             github.download(ARTIFACT, tmp_path / "a.zip", MOST)
+
+
+def test_download_that_nobody_waits_for_ends_at_its_next_piece(
+    server: FakeGitHub, github: GitHub, tmp_path: Path
+) -> None:
+    server.fail("/blob/", Fault(pause_s=0.3))
+    ended: list[Exception] = []
+
+    def download() -> None:
+        try:
+            github.download(ARTIFACT, tmp_path / "a.zip", MOST)
+        except StoppedError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=download)
+    start = time.monotonic()
+    thread.start()
+    time.sleep(0.5)
+    github.stop()
+    thread.join()
+    assert time.monotonic() - start < 2
+    assert len(ended) == 1
+    with pytest.raises(StoppedError):
+        github.run(RUN)
 
 
 @pytest.mark.parametrize("announced", [True, False])

@@ -20,6 +20,8 @@ LISTS = [
     "sweep",
     "ingestrequest",
     "correction",
+    "apitoken",
+    "reuselink",
 ]
 DERIVED = ["configkey", "run", "sweep", "ingestrequest"]
 
@@ -42,6 +44,8 @@ def rows():
     sweep = factories.SweepFactory(official=True)
     factories.IngestRequestFactory()
     factories.CorrectionFactory(run=sweep.run)
+    factories.ApiTokenFactory()
+    factories.ReuseLinkFactory()
     return sweep
 
 
