@@ -20,4 +20,4 @@ RUN SECRET_KEY=only-for-this-step python manage.py collectstatic --noinput \
 USER frontierboard
 VOLUME /data
 EXPOSE 8000
-CMD ["gunicorn", "dashboard.wsgi", "--bind", "0.0.0.0:8000", "--worker-class", "gthread", "--workers", "2", "--threads", "4"]
+CMD ["gunicorn", "dashboard.wsgi", "--bind", "0.0.0.0:8000"]

@@ -88,14 +88,10 @@ def finish_collectstatic(child: Child | None) -> None:
 
 
 def start_web(configuration: Configuration, env: Mapping[str, str]) -> Child:
-    """Start gunicorn: two processes of four threads serve a small team well.
-
-    The application is loaded before the fork, once instead of twice.
-    """
+    """Start gunicorn; gunicorn.conf.py says with how many processes."""
     words: list[str | Path] = [
         *("-m", "gunicorn", "dashboard.wsgi", "--bind", f"{HOST}:{configuration.port}"),
-        *("--worker-class", "gthread", "--workers", "2", "--threads", "4"),
-        *("--graceful-timeout", "5", "--preload", "--chdir", CHECKOUT),
+        *("--config", CHECKOUT / "gunicorn.conf.py", "--chdir", CHECKOUT),
     ]
     log = configuration.data / "log" / "web.log"
     return start("The web server", [sys.executable, *words], log=log, env=env)
