@@ -14,7 +14,7 @@ from dashboard.models import Fetch, IngestRequest, Repository
 from ingest.artifacts.bundles import parse_time
 from ingest.connection import connected
 from ingest.github import GitHubError
-from ingest.run_facts import COMPLETED
+from ingest.run_facts import COMPLETED, known_repository
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +42,7 @@ def poll_repositories() -> Polled:
     begins some days back. A repository that cannot be listed waits for the next time.
     """
     polled = Polled()
+    known_repository(settings.FRONTIERBOARD_REPOSITORY)  # an empty database has none
     for repository in Repository.objects.filter(is_official=True):
         try:
             polled.requests += _poll(repository)

@@ -123,21 +123,30 @@ def _taken(delivery_id: str, event: str, payload: dict[str, object]) -> JsonResp
 def _run_of(event: str, payload: dict[str, object]) -> tuple[dict[str, object], str]:
     """Return the finished run to ask for and its repository; empty where there is none.
 
-    Runs of the sweep workflow, and any that is stored here already; a repository that
-    nobody entered here is none of ours.
+    Runs of the sweep workflow, and any that is stored here already.
     """
     run, repository = payload.get("workflow_run"), payload.get("repository")
     is_finished = event == EVENT and payload.get("action") == "completed"
     if not is_finished or not isinstance(run, dict) or not isinstance(repository, dict):
         return {}, ""
     name = repository.get("full_name")
-    known = Repository.objects.filter(full_name__iexact=str(name)).first()
+    known = _known(str(name))
     run_id = _run_id(run)
     if known is None or run_id is None:
         return {}, ""
     is_sweep = run.get("path") == known.sweep_workflow
-    is_stored = Run.objects.filter(github_run_id=run_id, repository=known).exists()
+    stored = Run.objects.filter(repository__full_name=known.full_name)
+    is_stored = stored.filter(github_run_id=run_id).exists()
     return (run, known.full_name) if is_sweep or is_stored else ({}, "")
+
+
+def _known(name: str) -> Repository | None:
+    """Return a repository that was entered here, or is the one of the settings."""
+    found = Repository.objects.filter(full_name__iexact=name).first()
+    configured = settings.FRONTIERBOARD_REPOSITORY
+    if found is None and name.casefold() == configured.casefold():
+        return Repository(full_name=configured)
+    return found
 
 
 def _run_id(run: dict[str, object]) -> int | None:

@@ -72,6 +72,14 @@ def test_new_runs_are_asked_for_oldest_first(served: FakeGitHub) -> None:
     assert {r.requested_by for r in IngestRequest.objects.all()} == {"poll"}
 
 
+def test_configured_repository_is_polled_from_an_empty_database(
+    served: FakeGitHub, official: Repository, settings: Any
+) -> None:
+    settings.FRONTIERBOARD_REPOSITORY = REPOSITORY
+    official.delete()
+    assert asked() == [1, 2, 3]
+
+
 def test_stored_runs_are_left_alone(served: FakeGitHub) -> None:
     for run_id in (1, 3):
         fetch(run_id)

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from dashboard.models import Fetch, IngestRequest, WebhookDelivery
+from dashboard.models import Fetch, IngestRequest, Repository, WebhookDelivery
 from dashboard.views import webhooks
 from tests.factories import RepositoryFactory, RunFactory
 from tests.pipeline.bundles import REPOSITORY, run_object
@@ -69,6 +69,12 @@ def test_finished_run_is_asked_for(client: Client) -> None:
     assert answer.json() == {"state": "queued", "url": f"/requests/{request.pk}"}
     assert (request.github_run_id, request.repository) == (RUN, REPOSITORY)
     assert request.requested_by == "webhook"
+
+
+def test_configured_repository_needs_no_row(client: Client, settings: Any) -> None:
+    Repository.objects.all().delete()
+    settings.FRONTIERBOARD_REPOSITORY = REPOSITORY
+    assert deliver(client).json()["state"] == "queued"
 
 
 def test_delivery_is_acted_on_once(client: Client) -> None:
