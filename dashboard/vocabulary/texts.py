@@ -1,0 +1,34 @@
+"""Text from outside made inert: what would steer a terminal, a line or an eye."""
+
+import re
+
+LONGEST = 300
+# Direction marks, embeddings, overrides and isolates: they reorder what follows.
+_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LOG_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_PICTURES = 0x2400
+_DELETE, _DELETE_PICTURE = 0x7F, "\u2421"
+_ASCII_CONTROLS = 0x20
+
+
+def one_line(text: str, longest: int = LONGEST) -> str:
+    """Return text as one line: no controls, nothing that turns its direction.
+
+    What is longer than ``longest`` characters ends in an ellipsis.
+    """
+    plain = " ".join(_CONTROL.sub(" ", _BIDI.sub("", text)).split())
+    return plain if len(plain) <= longest else f"{plain[: longest - 1]}\u2026"
+
+
+def log_text(text: str) -> str:
+    """Return lines of a log with control characters drawn instead of obeyed."""
+    lines = text.replace("\r\n", "\n")
+    return _LOG_CONTROL.sub(_picture, _BIDI.sub("\ufffd", lines))
+
+
+def _picture(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < _ASCII_CONTROLS:
+        return chr(_PICTURES + code)
+    return _DELETE_PICTURE if code == _DELETE else "\ufffd"
