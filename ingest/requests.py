@@ -12,7 +12,7 @@ from dashboard.models import IngestRequest
 
 _STAGES = 100
 # The commit does not wait for the disk: a crash may cost one step of progress, and
-# waiting would cost a small run a third of its time. Only this statement is meant.
+# waiting took a third of a small run's time. Only this statement is meant.
 _PROGRESS = """
     UPDATE dashboard_ingestrequest
     SET step = %s, progress_done = %s, progress_total = %s
