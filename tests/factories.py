@@ -374,6 +374,24 @@ class IngestRequestFactory(DjangoModelFactory):
     target = "runs/90001"
 
 
+class FetchFactory(DjangoModelFactory):
+    class Meta:
+        model = models.Fetch
+
+    run = factory.SubFactory(RunFactory)
+    fetched_at = START
+    forge_updated_at = START
+    is_complete = True
+
+
+class WebhookDeliveryFactory(DjangoModelFactory):
+    class Meta:
+        model = models.WebhookDelivery
+
+    delivery_id = factory.Sequence(lambda n: f"delivery-{n}")
+    event = "workflow_run"
+
+
 class ReuseLinkFactory(DjangoModelFactory):
     class Meta:
         model = models.ReuseLink
