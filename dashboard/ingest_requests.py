@@ -65,6 +65,14 @@ def request_run(
     raise RequestRefusedError(f"run {run_id} cannot be asked for right now")
 
 
+def answering_request(*, run_id: int, repository: str) -> IngestRequest | None:
+    """Return the request that asking for a run would return; None: one would be made.
+
+    Raises RequestRefusedError.
+    """
+    return _usable(run_id, known_name(repository), force=False)
+
+
 def known_name(repository: str) -> str:
     """Return a repository's name as it is stored; raises RequestRefusedError."""
     if not OWNER_AND_NAME.fullmatch(repository):

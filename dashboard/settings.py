@@ -162,6 +162,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "dashboard.views.access.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -220,6 +221,12 @@ FRONTIERBOARD_POLL_DAYS = _whole("FRONTIERBOARD_POLL_DAYS", 14, least=1)
 FRONTIERBOARD_REFETCH_SECONDS = _whole("FRONTIERBOARD_REFETCH_SECONDS", 600)
 FRONTIERBOARD_MAX_LOG_BYTES = _whole("FRONTIERBOARD_MAX_LOG_BYTES", 8 << 20)
 FRONTIERBOARD_MAX_UPLOAD_BYTES = _whole("FRONTIERBOARD_MAX_UPLOAD_BYTES", 1 << 30)
+FRONTIERBOARD_FETCHES_PER_CLIENT = _whole("FRONTIERBOARD_FETCHES_PER_CLIENT", 30)
+FRONTIERBOARD_FETCHES_PER_HOUR = _whole("FRONTIERBOARD_FETCHES_PER_HOUR", 200)
+
+# Who may look: everybody, or people who are logged in.
+FRONTIERBOARD_LOGIN_REQUIRED = _flag("FRONTIERBOARD_LOGIN_REQUIRED")
+LOGIN_URL = "admin:login"
 
 # Uploaded bundles until they are ingested; web and worker share the folder.
 FRONTIERBOARD_UPLOADS = DATA / "uploads"
@@ -322,7 +329,8 @@ SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 SECURE_HSTS_PRELOAD = PRODUCTION
-if _flag("FRONTIERBOARD_TRUST_PROXY"):
+FRONTIERBOARD_TRUST_PROXY = _flag("FRONTIERBOARD_TRUST_PROXY")
+if FRONTIERBOARD_TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
 # Logs: one key=value line per event on stderr, from structlog and logging alike.

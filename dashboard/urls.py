@@ -5,8 +5,8 @@ from django.urls import URLPattern, URLResolver, path
 from django.views.generic import RedirectView
 
 from dashboard.api.application import api
-from dashboard.views import help as help_views
 from dashboard.views import (
+    evaluation,
     home,
     inference,
     operations,
@@ -15,6 +15,7 @@ from dashboard.views import (
     search,
     webhooks,
 )
+from dashboard.views import help as help_views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -22,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inference.csv", inference.inference_csv, name="inference_csv"),
     path("inference.html", inference.inference_html, name="inference_html"),
     path("inference.json", inference.inference_json, name="inference_json"),
+    path("evaluation", evaluation.evaluation, name="evaluation"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run, name="run"),
     path("runs/<int:run_id>/points.csv", runs.run_points_csv, name="run_points_csv"),

@@ -12,16 +12,20 @@ LEAST_HEIGHT_PX = 640
 AROUND_PX = 190
 NOTE_PX = 15
 WIDTH_PX = 1280
+WATERMARK_PX = 40
+WATERMARK_OPACITY = 0.22
 
 
 class Words(NamedTuple):
     """What a chart says of itself away from its page.
 
     ``lines`` stand under it: of when it is, which runs it shows, where it is from.
+    ``watermark`` lies behind the lines, empty where nothing has to be warned of.
     """
 
     title: str
     lines: Sequence[str]
+    watermark: str = ""
 
 
 def export_layout(words: Words, keys: int, at: float | None) -> Figure:
@@ -32,7 +36,7 @@ def export_layout(words: Words, keys: int, at: float | None) -> Figure:
         "title": {"text": escape(words.title), "x": 0, "xref": "paper"},
         "showlegend": True,
         "legend": {"font": {"size": 11}},
-        "annotations": [_source(words.lines)],
+        "annotations": [*_watermark(words.watermark), _source(words.lines)],
         "margin": {"l": 72, "r": 16, "t": 56, "b": below},
         "paper_bgcolor": theme.PAPER,
         "plot_bgcolor": theme.PAPER,
@@ -65,6 +69,23 @@ def html_document(figure: Figure, title: str) -> str:
     page = to_html(figure, config=config, include_plotlyjs=True, full_html=True)
     head = f'<head><meta name="robots" content="noindex"><title>{escape(title)}</title>'
     return str(page).replace("<head>", head, 1)
+
+
+def _watermark(text: str) -> list[Figure]:
+    if not text:
+        return []
+    middle = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 0.5}
+    font = {"size": WATERMARK_PX, "color": theme.INK}
+    return [
+        {
+            "text": escape(text),
+            "showarrow": False,
+            "textangle": -24,
+            "opacity": WATERMARK_OPACITY,
+            "font": font,
+            **middle,
+        }
+    ]
 
 
 def _source(lines: Sequence[str]) -> Figure:

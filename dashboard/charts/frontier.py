@@ -12,6 +12,7 @@ from dashboard.charts import theme
 from dashboard.vocabulary.frameworks import framework_label
 from dashboard.vocabulary.hardware import hardware_label
 from dashboard.vocabulary.metrics import METRICS, Metric
+from dashboard.vocabulary.texts import one_line
 
 Figure = dict[str, Any]
 Range = tuple[float, float]
@@ -21,6 +22,15 @@ MOST_POINTS = 5000
 
 ROLES = ("dominated", "out", "frontier")
 GHOST = "ghost"
+# The roles of unofficial points, by those of official ones.
+OVERLAY_ROLES = {
+    "dominated": "overlay-dominated",
+    "out": "overlay-out",
+    "frontier": "overlay",
+}
+_LINES = frozenset({"frontier", GHOST, "overlay"})
+_FAINT = frozenset({"dominated", "overlay-dominated"})
+_OUT = frozenset({"out", "overlay-out"})
 
 _HOVERED = (
     "point_id",
@@ -54,31 +64,86 @@ class Axes(NamedTuple):
     zoom: tuple[float, float, float, float] | None = None
 
 
+class Overlay(NamedTuple):
+    """An unofficial run over the official lines; its points are a frame of their own.
+
+    ``words`` says which run and how far it came, ``look`` is that of all its lines.
+    """
+
+    run_id: int
+    words: str
+    points: pd.DataFrame
+    curves: Sequence[Curve]
+    look: theme.Look
+
+
 def frontier_figure(
     points: pd.DataFrame,
     curves: Sequence[Curve],
     axes: Axes,
     former: tuple[pd.DataFrame, Sequence[Curve]] | None = None,
+    overlays: Sequence[Overlay] = (),
 ) -> Figure | str:
     """Return the figure of ``curves``, or the sentence that says why there is none.
 
     ``points`` has the columns of the points frame and ``standing``. ``former`` holds
-    the points and curves of former sweeps, whose frontiers are dotted. Every trace's
-    ``meta`` names its key, a short label, its role and its colour on light and on dark
-    ground; the first item of ``customdata`` is the point's id.
+    the points and curves of former sweeps, whose frontiers are dotted, ``overlays``
+    unofficial runs, dashed and marked with an x. Every trace's ``meta`` names its key,
+    a short label, its role and its colour on light and on dark ground; the first item
+    of ``customdata`` is the point's id.
     """
     placed = _placed(points, axes)
-    if placed.empty:
-        return _nothing(points, axes)
+    above = [trace for overlay in overlays for trace in _overlay(overlay, axes)]
+    if placed.empty and not above:
+        overlaid = sum(len(overlay.points) for overlay in overlays)
+        return _nothing(len(points) + overlaid, axes)
     if len(placed) > MOST_POINTS:
         placed = placed[placed["standing"].ne("dominated")]
-    traces = _traces(placed, curves, axes, ROLES)
+    traces = _traces(placed, [_Line(curve) for curve in curves], axes, ROLES)
     # Frontiers last, so that they lie on top.
     traces.sort(key=lambda trace: trace["meta"]["role"] == "frontier")
     if former:
         ghosts = _placed(former[0].replace({"standing": {"frontier": GHOST}}), axes)
-        traces = [*_traces(ghosts, former[1], axes, (GHOST,)), *traces]
-    return {"data": traces, "layout": _layout(axes)}
+        lines = [_Line(curve) for curve in former[1]]
+        traces = [*_traces(ghosts, lines, axes, (GHOST,)), *traces]
+    return {"data": [*traces, *above], "layout": _layout(axes)}
+
+
+class _Line(NamedTuple):
+    """Whose points a trace shows: a curve, of an unofficial run where there is one."""
+
+    curve: Curve
+    overlay: Overlay | None = None
+
+    @property
+    def look(self) -> theme.Look:
+        return self.overlay.look if self.overlay else curve_look(self.curve)
+
+    @property
+    def key(self) -> str:
+        key = self.curve.config_key
+        return overlay_key(key, self.overlay.run_id) if self.overlay else key
+
+    @property
+    def name(self) -> str:
+        if self.overlay:
+            return f"{self.curve.config_key} ({self.overlay.words})"
+        return curve_name(self.curve)
+
+    @property
+    def label(self) -> str:
+        return _label(self.curve, self.overlay)
+
+
+def overlay_key(config_key: str, run_id: int) -> str:
+    """Return the name under which the page knows a line of an unofficial run."""
+    return f"{config_key} of run {run_id}"
+
+
+def _overlay(overlay: Overlay, axes: Axes) -> list[Figure]:
+    points = overlay.points.replace({"standing": OVERLAY_ROLES})
+    lines = [_Line(curve, overlay) for curve in overlay.curves]
+    return _traces(_placed(points, axes), lines, axes, tuple(OVERLAY_ROLES.values()))
 
 
 def curve_look(curve: Curve) -> theme.Look:
@@ -100,16 +165,16 @@ def _placed(points: pd.DataFrame, axes: Axes) -> pd.DataFrame:
     return points[has_place].sort_values([axes.x, axes.y], kind="stable")
 
 
-def _nothing(points: pd.DataFrame, axes: Axes) -> str:
+def _nothing(points: int, axes: Axes) -> str:
     above = " above 0, as a logarithmic scale needs" if axes.log_x or axes.log_y else ""
     return (
-        f"None of the {len(points)} points of these sweeps has both "
+        f"None of the {points} points of these sweeps has both "
         f"{METRICS[axes.x].phrase} and {METRICS[axes.y].phrase}{above}."
     )
 
 
 def _traces(
-    points: pd.DataFrame, curves: Sequence[Curve], axes: Axes, roles: Sequence[str]
+    points: pd.DataFrame, lines: Sequence[_Line], axes: Axes, roles: Sequence[str]
 ) -> list[Figure]:
     flagged = [bool(flags) for flags in points["flags"]]
     drawn = _Drawn(
@@ -120,9 +185,9 @@ def _traces(
     )
     positions = points.groupby(["config_key", "standing"], sort=False).indices
     return [
-        _trace(drawn.at(positions[key, role]), curve, role, axes)
-        for curve in curves
-        for key, role in ((curve.config_key, role) for role in roles)
+        _trace(drawn.at(positions[key, role]), line, role, axes)
+        for line in lines
+        for key, role in ((line.curve.config_key, role) for role in roles)
         if (key, role) in positions
     ]
 
@@ -145,24 +210,24 @@ class _Drawn(NamedTuple):
         )
 
 
-def _trace(drawn: _Drawn, curve: Curve, role: str, axes: Axes) -> Figure:
-    looks = curve_look(curve)
-    is_line = role in {"frontier", GHOST}
+def _trace(drawn: _Drawn, line: _Line, role: str, axes: Axes) -> Figure:
+    looks = line.look
+    is_line = role in _LINES
     trace: Figure = {
         "type": "scatter",
         "mode": "lines+markers" if is_line else "markers",
-        "name": escape(curve_name(curve)),
-        "legendgroup": escape(curve.config_key),
-        "showlegend": role == "frontier",
+        "name": escape(line.name),
+        "legendgroup": escape(line.key),
+        "showlegend": role in {"frontier", "overlay"},
         "x": drawn.x,
         "y": drawn.y,
         "customdata": drawn.customdata,
         "cliponaxis": axes.zoom is not None,
-        "hovertemplate": _hover(curve, role, axes),
+        "hovertemplate": _hover(line, role, axes),
         "marker": _marker(looks, role, drawn.flagged),
         "meta": {
-            "key": curve.config_key,
-            "label": _label(curve),
+            "key": line.key,
+            "label": line.label,
             "role": role,
             "light": looks.colour.light,
             "dark": looks.colour.dark,
@@ -188,14 +253,14 @@ def curve_name(curve: Curve) -> str:
     return f"{curve.config_key} ({sweeps})"
 
 
-def _label(curve: Curve) -> str:
+def _label(curve: Curve, overlay: Overlay | None) -> str:
     sweep = curve.sweep
     parts = [hardware_label(sweep.hardware), framework_label(sweep.framework)]
     methods = [method for method in sweep.spec_methods if method != "none"]
     words = " ".join(filter(None, [*parts, sweep.precision, *methods]))
     if not sweep.is_complete:
         words = f"{words}, {sweep.received} of {sweep.planned}"
-    return escape(words)
+    return escape(f"run {overlay.run_id}: {words}" if overlay else words)
 
 
 def _marker(looks: theme.Look, role: str, flagged: Sequence[bool]) -> Figure:
@@ -203,21 +268,25 @@ def _marker(looks: theme.Look, role: str, flagged: Sequence[bool]) -> Figure:
         return {"color": looks.colour.light, "size": theme.GHOST_MARKER_PX}
     marker = {
         "color": looks.colour.light,
-        "symbol": theme.OUT_MARKER if role == "out" else looks.marker,
+        "symbol": theme.OUT_MARKER if role in _OUT else looks.marker,
         "size": theme.MARKER_PX,
-        "opacity": theme.FAINT if role == "dominated" else 1,
+        "opacity": theme.FAINT if role in _FAINT else 1,
     }
-    if role != "out" and any(flagged):
+    if role not in _OUT and any(flagged):
         rings = [theme.RING_PX if flag else 0 for flag in flagged]
         return {**marker, "line": {"color": theme.WARN, "width": rings}}
     return marker
 
 
-def _hover(curve: Curve, role: str, axes: Axes) -> str:
-    key = f"{curve.config_key} (former)" if role == GHOST else curve.config_key
+def _hover(line: _Line, role: str, axes: Axes) -> str:
+    key = line.curve.config_key
+    if line.overlay:
+        key = line.name
+    elif role == GHOST:
+        key = f"{key} (former)"
     return _HOVER.format(
         key=_literal(key),
-        checkpoint=_literal(curve.sweep.checkpoint),
+        checkpoint=_literal(one_line(line.curve.sweep.checkpoint)),
         x=METRICS[axes.x].title,
         y=METRICS[axes.y].title,
     )
@@ -232,8 +301,8 @@ def _customdata(points: pd.DataFrame) -> list[list[Any]]:
             concurrency,
             run_id,
             f"{measured_at:%Y-%m-%d}",
-            escape(image),
-            "".join(f"<br>{escape(text)}" for _, text in flags),
+            escape(one_line(image)),
+            "".join(f"<br>{escape(one_line(text))}" for _, text in flags),
         ]
         for point_id, deployment, concurrency, run_id, measured_at, image, flags in rows
     ]

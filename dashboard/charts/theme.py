@@ -54,6 +54,20 @@ HARDWARE = {
 }
 UNKNOWN_HARDWARE = Colour("#5f6a76", "#a9b4bf")
 
+# One per unofficial run of a page: violets, which no official line has.
+UNOFFICIAL = (
+    Colour("#7c3aed", "#b18cff"),
+    Colour("#c026d3", "#f27cff"),
+    Colour("#4c1d95", "#8f6bff"),
+    Colour("#86198f", "#d9a8ff"),
+    Colour("#9466f2", "#d14fe3"),
+    Colour("#d13fe0", "#f5bdff"),
+    Colour("#5b3fb8", "#9a8cff"),
+    Colour("#a04fc4", "#c77bf0"),
+)
+UNOFFICIAL_MARKER = "x"
+UNOFFICIAL_DASHES = ("7px,4px", "12px,4px", "4px,4px", "12px,4px,4px,4px")
+
 MARKERS = {
     "sglang": "circle",
     "dynamo-sglang": "hexagram",
@@ -86,6 +100,15 @@ def look(
         colour if precision in _FOUR_BIT else _shade(colour),
         MARKERS.get(canonical, UNKNOWN_MARKER),
         SPECULATIVE_DASH if is_speculative else "solid",
+    )
+
+
+def unofficial_look(place: int) -> Look:
+    """Return how the curves of a page's unofficial run are drawn, by its place."""
+    return Look(
+        UNOFFICIAL[place % len(UNOFFICIAL)],
+        UNOFFICIAL_MARKER,
+        UNOFFICIAL_DASHES[place % len(UNOFFICIAL_DASHES)],
     )
 
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Protocol, cast
 
@@ -13,6 +14,7 @@ from django.http import QueryDict
 from dashboard.analysis.curves import SweepFacts
 from dashboard.forms.official_names import Translation
 from dashboard.forms.selection import Filters, Selection
+from dashboard.forms.unofficial import asked_runs
 from dashboard.vocabulary.deployment_kinds import KINDS, OFFLOADS
 from dashboard.vocabulary.frameworks import LABELS, canonical_framework
 from dashboard.vocabulary.hardware import HARDWARE
@@ -40,6 +42,7 @@ SORTS = tuple(f"{sign}{n}" for n in (*TEXT_COLUMNS, *METRICS) for sign in ("", "
 CORNERS = 4
 _GROUPS = frozenset(model.group for model in MODELS.values())
 _ON_OFF = ("0", "1")
+_PRECISION_NAMES = ("precision", "i_prec")
 
 
 class Stored(Protocol):
@@ -47,6 +50,10 @@ class Stored(Protocol):
 
     def current_sweeps(self, moment: datetime | None) -> list[SweepFacts]:
         """Return the sweeps that were current then; None is now."""
+        ...
+
+    def overlaid_sweeps(self, run_ids: Sequence[int]) -> dict[int, list[SweepFacts]]:
+        """Return what each of these runs measured, by its id."""
         ...
 
     def known_keys(self, keys: Iterable[str]) -> set[str]:
@@ -130,6 +137,10 @@ class InferenceForm(forms.Form):
         self.when.full_clean()
         self.moment = self._moment(stored)
         self.offered = stored.current_sweeps(self.moment)
+        self.unofficial = asked_runs(query)
+        asked_ids = [run.run_id for run in self.unofficial.runs]
+        self.overlaid = stored.overlaid_sweeps(asked_ids)
+        self.names_precision = not translation.said.isdisjoint(_PRECISION_NAMES)
         self._allow_sweeps()
         self._allow_keys(asked, stored)
         for name, allowed in _FIXED.items():
@@ -151,8 +162,13 @@ class InferenceForm(forms.Form):
             )
         return moment
 
+    @property
+    def known(self) -> list[SweepFacts]:
+        """Return every sweep that the page could show, official or overlaid."""
+        return [*self.offered, *(s for found in self.overlaid.values() for s in found)]
+
     def _allow_sweeps(self) -> None:
-        offered = self.offered
+        offered = self.known
         self._allow("model", {model_group(sweep.model) for sweep in offered}, _GROUPS)
         self._allow("scenario", {s.scenario for s in offered}, SCENARIOS)
         self._allow("precision", {s.precision for s in offered}, PRECISIONS)
@@ -163,7 +179,7 @@ class InferenceForm(forms.Form):
         self._allow("spec", methods, SPEC_METHODS)
 
     def _allow_keys(self, asked: QueryDict, stored: Stored) -> None:
-        keys = {sweep.config_key for sweep in self.offered}
+        keys = {sweep.config_key for sweep in self.known}
         named = [*asked.getlist("key"), *asked.getlist("hide")]
         others = [key for key in named if key not in keys]
         known = stored.known_keys(others) if others else ()
@@ -202,37 +218,45 @@ class InferenceForm(forms.Form):
         return corners
 
     def is_valid(self) -> bool:
-        """Tell whether every parameter was understood."""
-        return super().is_valid() and not self.when.errors
+        """Tell whether every parameter was understood, of several runs at least one."""
+        is_usable = not self.unofficial.is_unusable
+        return super().is_valid() and not self.when.errors and is_usable
 
     @property
     def sentences(self) -> list[str]:
         """Return what is wrong with the query, a sentence per parameter."""
-        return list(_sentences(self)) + list(_sentences(self.when))
+        found = [*_sentences(self), *_sentences(self.when)]
+        if self.unofficial.is_unusable:
+            found += self.unofficial.refused
+        return found
 
     @property
     def refused(self) -> set[str]:
         """Return the names, as given, of the parameters that were refused."""
         wrong = {*self.errors, *self.when.errors}
+        if self.unofficial.is_unusable:
+            wrong.add(self.unofficial.name)
         return {self.names.get({"since": "from"}.get(n, n), n) for n in wrong}
 
     @property
     def selection(self) -> Selection:
         """Return every filter of a valid form, defaults filled in.
 
-        Without a model the one with most points is shown, then its fullest scenario;
-        of all that is offered where the other filters leave nothing.
+        Without a model the one with most points is shown, then its fullest scenario:
+        of what the runs asked for measured, else of all that is offered where the
+        other filters leave nothing. Without a precision it is that of these runs.
         """
         asked = self.cleaned_data
         filters = self._filters()
-        pool = [
-            sweep
-            for sweep in self.offered
-            if filters.take(sweep) and asked["scenario"] in {"", sweep.scenario}
-        ] or self.offered
+        measured = [s for found in self.overlaid.values() for s in found]
+        # Since when something is official says nothing of runs that are not.
+        pool = _named_by(asked, measured, replace(filters, since=None))
+        pool = pool or _named_by(asked, self.offered, filters) or self.offered
         model = asked["model"] or _fullest(pool, lambda s: model_group(s.model))
         pool = [sweep for sweep in pool if model_group(sweep.model) == model]
         scenario = asked["scenario"] or _fullest(pool, lambda s: s.scenario)
+        if not self.names_precision:
+            filters = replace(filters, precision=_precisions(measured, model, scenario))
         x, y = default_axes(agentic=scenario == AGENTIC)
         return Selection(
             model=model,
@@ -284,6 +308,26 @@ def _sentences(form: forms.Form) -> Iterator[str]:
 def _shortened(value: object) -> str:
     text = str(value)
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}..."
+
+
+def _named_by(
+    asked: Mapping[str, str], sweeps: Iterable[SweepFacts], filters: Filters
+) -> list[SweepFacts]:
+    """Return the sweeps of what is named: model, scenario and filters."""
+    return [
+        sweep
+        for sweep in sweeps
+        if filters.take(sweep)
+        and asked["scenario"] in {"", sweep.scenario}
+        and asked["model"] in {"", model_group(sweep.model)}
+    ]
+
+
+def _precisions(
+    measured: Iterable[SweepFacts], model: str, scenario: str
+) -> tuple[str, ...]:
+    here = (s for s in measured if model_group(s.model) == model)
+    return tuple(sorted({s.precision for s in here if s.scenario == scenario} - {""}))
 
 
 def _fullest(sweeps: Iterable[SweepFacts], of: Callable[[SweepFacts], str]) -> str:

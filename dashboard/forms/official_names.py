@@ -10,13 +10,14 @@ from typing import Any
 
 from django.http import QueryDict
 
+from dashboard.forms.unofficial import is_parameter
 from dashboard.vocabulary.frameworks import canonical_framework
 from dashboard.vocabulary.metrics import METRICS
 from dashboard.vocabulary.models import MODELS, model_group
 from dashboard.vocabulary.scenarios import AGENTIC
 
 # What the names of the official dashboard begin with.
-STARTS = ("g_", "i_", "e_", "unofficialrun")
+STARTS = ("g_", "i_", "e_")
 LISTS = frozenset(
     {
         "precision",
@@ -189,10 +190,11 @@ class Translation:
         """Read ``query``; a parameter under its own name wins over the official one."""
         self.asked = QueryDict(mutable=True)
         self.names: dict[str, str] = {}
+        self.said = {name.lower() for name in query}
         self.ignored: list[str] = []
         official = [n for n in query if n.lower().startswith(STARTS)]
         for name in query:
-            if name not in official:
+            if name not in official and not is_parameter(name):
                 self._take_own(name, query.getlist(name))
         for name in official:
             self._take_official(name, query.getlist(name))

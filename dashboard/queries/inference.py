@@ -67,6 +67,9 @@ POINT_FIELDS = {
 }
 
 
+# Of several uploads and attempts the newest usable one counts.
+COUNTING = Q(is_current=True)
+
 # What a point inherits of its sweep.
 PROVENANCE = (
     "sweep_id",
@@ -88,6 +91,25 @@ def current_sweeps(moment: datetime | None = None) -> list[SweepFacts]:
     if moment is not None:
         return _facts(sweeps_as_of(moment))
     return _facts(official_sweeps().filter(state=Sweep.State.CURRENT))
+
+
+def overlaid_sweeps(run_ids: Sequence[int]) -> dict[int, list[SweepFacts]]:
+    """Return what each of these runs measured, official or not, by the id asked for.
+
+    A run that publishes another one's measurements has those. Hidden runs, and runs
+    that are not stored, have none.
+    """
+    if not run_ids:
+        return {}
+    asked = Run.objects.filter(github_run_id__in=run_ids).values_list(
+        "github_run_id", "reuse_source_run_id"
+    )
+    measured_in = {run_id: source or run_id for run_id, source in asked}
+    stored = Sweep.objects.filter(run__github_run_id__in=measured_in.values())
+    by_run: dict[int, list[SweepFacts]] = {}
+    for sweep in _facts(stored.exclude(run__publication=Run.Publication.HIDDEN)):
+        by_run.setdefault(sweep.run_id, []).append(sweep)
+    return {run_id: by_run.get(source, []) for run_id, source in measured_in.items()}
 
 
 def history(drawn: Sequence[Curve], moment: datetime | None) -> list[SweepFacts]:
@@ -144,9 +166,12 @@ def known_keys(keys: Iterable[str]) -> set[str]:
 
 
 def points(
-    drawn: Sequence[Curve], metrics: Iterable[str], where: Q | None = None
+    drawn: Sequence[Curve],
+    metrics: Iterable[str],
+    where: Q | None = None,
+    counting: Q = COUNTING,
 ) -> pd.DataFrame:
-    """Return the current points of the curves, one row each, as far as ``where`` says.
+    """Return the points of the curves that count, one row each, as ``where`` narrows.
 
     Columns are ``frames.POINT_COLUMNS``, ``frames.HOT_METRICS``, the derived metrics
     and ``metrics``; a value that was not measured is NaN.
@@ -155,7 +180,7 @@ def points(
     stored = [
         name for name in metrics if name not in POINT_FIELDS and name not in DERIVED
     ]
-    chosen = Point.objects.filter(where or Q(), sweep_id__in=sweeps, is_current=True)
+    chosen = Point.objects.filter(where or Q(), counting, sweep_id__in=sweeps)
     rows = (
         chosen.annotate(
             **{f"metric_{n}": _metric(name) for n, name in enumerate(stored)}
@@ -199,7 +224,8 @@ def _sweep_facts(row: tuple[Any, ...]) -> SweepFacts:
         run_id=values["run__github_run_id"],
         run_url=values["run__url"],
         measured_at=values["measured_at"],
-        official_at=values["official_at"],
+        # An unofficial sweep has no such date; it stands at its own.
+        official_at=values["official_at"] or values["measured_at"],
         received=values["received_count"],
         planned=values["planned_count"],
         extends=values["extends_id"],

@@ -3,7 +3,6 @@
 The number of queries does not depend on how much the run holds.
 """
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,16 +29,15 @@ from dashboard.queries.run_parts import (
     SweepReport,
 )
 from dashboard.queries.runs import publication
+from dashboard.queries.usable import FAILED_ROW, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
 from dashboard.vocabulary.scenarios import AGENTIC
 
-FAILED_ROW = "failed_run"
 # A job that has not ended has no conclusion yet.
 NOT_FAILED = {"", "success", "skipped", "neutral"}
 # A longer table says less than its download.
 MOST_POINTS = 200
 REQUESTS = 5
-_SEVERAL_POINTS = re.compile(r"\bc\d+(?:x\d+)+")
 
 
 class PointFlag(NamedTuple):
@@ -273,21 +271,8 @@ class RunReport:
         if self.received or not is_source:
             return ""
         failed = sum(g.count for g in self.skips if g.reason == FAILED_ROW)
-        parts = []
-        if failed:
-            rows = "row" if failed == 1 else "rows"
-            parts.append(f"{failed} {rows} with zero successful requests")
-        if self.planned:
-            without = max(self.planned - failed, 0)
-            parts.append(f"{without} of {self.planned} {self._plan_word} without a row")
-        reason = ", ".join(parts) or "the run left no throughput row"
-        return f"No usable throughput point: {reason}"
-
-    @property
-    def _plan_word(self) -> str:
-        """Return what the plan counts: jobs, unless a job stands for several points."""
-        several = any(_SEVERAL_POINTS.search(job.name) for job in self.jobs)
-        return "jobs" if self.run.jobs_known and not several else "planned points"
+        names = [job.name for job in self.jobs]
+        return nothing_usable(self.run, failed, names)
 
 
 def run_report(github_run_id: int, attempt: int | None = None) -> RunReport | None:

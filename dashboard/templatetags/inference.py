@@ -34,6 +34,8 @@ PATHS = {
     "star-square": "M-4.5-4.5L0-2.6L4.5-4.5L2.6 0L4.5 4.5L0 2.6L-4.5 4.5L-2.6 0z",
     "star-diamond": "M0-5.4L1.9-1.9L5.4 0L1.9 1.9L0 5.4L-1.9 1.9L-5.4 0L-1.9-1.9z",
     "bowtie": "M-4.5-3.5L0 0L4.5-3.5V3.5L0 0L-4.5 3.5z",
+    "x": "M-4.2-2.8L-2.8-4.2L0-1.4L2.8-4.2L4.2-2.8L1.4 0L4.2 2.8L2.8 4.2L0 1.4L-2.8 4.2"
+    "L-4.2 2.8L-1.4 0z",
     "cross": "M-1.4-4.2H1.4V-1.4H4.2V1.4H1.4V4.2H-1.4V1.4H-4.2V-1.4H-1.4z",
 }
 
@@ -87,7 +89,7 @@ _ROW = (
     '<tr data-point="{}" data-key="{}"><th scope="row" class="nowrap">{}</th>'
     '<td class="nowrap">{}</td><td class="num">{}</td><td class="num">{}</td>{}'
     '<td>{}{}</td><td class="nowrap" title="{}">{}</td>'
-    '<td class="nowrap"><a href="{}">{}</a></td></tr>'
+    '<td class="nowrap"><a href="{}">{}</a></td>{}</tr>'
 )
 
 
@@ -98,7 +100,7 @@ def table_row(row: Any) -> SafeString:
     return format_html(
         _ROW,
         str(point["point_id"]),
-        point["config_key"],
+        row.key,
         point["config_key"],
         point["deployment"],
         str(point["concurrency"]),
@@ -114,7 +116,15 @@ def table_row(row: Any) -> SafeString:
         base_name(point["checkpoint"]),
         row.run_path,
         str(point["run_id"]),
+        _publication(row.publication),
     )
+
+
+def _publication(word: str) -> SafeString | str:
+    marks = {"official": "", "unofficial": "badge-unofficial"}
+    if word not in marks:
+        return ""
+    return format_html('<td><span class="badge {}">{}</span></td>', marks[word], word)
 
 
 def _cells(values: Iterable[float | None]) -> SafeString:

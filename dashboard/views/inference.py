@@ -1,15 +1,18 @@
 """The inference page: one frontier per config key, its rows, and the same as files."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.utils.cache import patch_vary_headers
+from django.urls import reverse
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
 from django.views.decorators.http import condition, require_safe
 from django_htmx.middleware import HtmxDetails
 
+from dashboard.analysis.curves import SweepFacts
 from dashboard.caching import data_etag
 from dashboard.charts.exports import export_layout, html_document, titled
 from dashboard.charts.frontier import Figure
@@ -20,8 +23,9 @@ from dashboard.forms.options import (
     filter_options,
     offload_options,
 )
-from dashboard.forms.selection import Selection
+from dashboard.forms.unofficial import rewritten
 from dashboard.queries import inference as queries
+from dashboard.views.asked_runs import AskedState, asked_states, waiting_for
 from dashboard.views.inference_parts import (
     Shown,
     nothing,
@@ -30,6 +34,7 @@ from dashboard.views.inference_parts import (
     words,
 )
 from dashboard.views.point_tables import (
+    Block,
     csv_answer,
     sorted_rows,
     table_columns,
@@ -42,6 +47,7 @@ from dashboard.vocabulary.scenarios import scenario_label
 # A script asks for the part that changes; anything else gets the page.
 PARTS = {
     "view": "_inference_view.html",
+    "asked": "_asked_runs.html",
     "ranking": "_inference_ranking.html",
     "points": "_inference_table.html",
 }
@@ -57,14 +63,28 @@ class HtmxRequest(HttpRequest):
 def inference(request: HtmxRequest) -> HttpResponse:
     form = _form(request)
     if form.is_valid():
-        context = _page(request, form)
-        template = PARTS.get(_part(request), "inference.html")
-        answer = render(request, template, context)
+        answer = _answer(request, form)
     else:
         context = {"form": form, "is_part": bool(_part(request))}
         context["remaining"] = _without(request.GET, form.refused)
         answer = render(request, "inference_refused.html", context, status=400)
     patch_vary_headers(answer, ["HX-Request", "HX-Target"])
+    return answer
+
+
+def _answer(request: HtmxRequest, form: InferenceForm) -> HttpResponse:
+    """Return the page or its part; what is being fetched turns into the whole view."""
+    states = asked_states(request, form.unofficial.runs, may_ask=True)
+    part = _part(request)
+    is_news = request.headers.get("X-Waiting", "") != waiting_for(states)
+    if part == "asked" and is_news:
+        part = "view"
+    context = _page(request, form, states)
+    answer = render(request, PARTS.get(part, "inference.html"), context)
+    if part == "view" and _part(request) == "asked":
+        answer["HX-Retarget"], answer["HX-Reswap"] = "#view", "innerHTML"
+    if states:
+        add_never_cache_headers(answer)
     return answer
 
 
@@ -74,10 +94,9 @@ def inference_csv(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if not form.is_valid():
         return _refused(form)
-    shown = shown_of(form)
+    shown = _shown(request, form)
     chosen = shown.chosen
-    rows = sorted_rows(shown.rows, chosen.sort)
-    return csv_answer(rows, chosen.x, chosen.y, f"{_filename(chosen)}.csv")
+    return csv_answer(_blocks(shown), chosen.x, chosen.y, f"{_filename(shown)}.csv")
 
 
 @require_safe
@@ -85,7 +104,7 @@ def inference_json(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if not form.is_valid():
         return _refused(form)
-    figure = _alone(request, shown_of(form))
+    figure = _alone(request, _shown(request, form))
     if isinstance(figure, str):
         return HttpResponse(figure, status=404, content_type="text/plain")
     return HttpResponse(orjson.dumps(figure), content_type="application/json")
@@ -96,14 +115,31 @@ def inference_html(request: HttpRequest) -> HttpResponse:
     form = _form(request)
     if not form.is_valid():
         return _refused(form)
-    shown = shown_of(form)
+    shown = _shown(request, form)
     figure = _alone(request, shown)
     if isinstance(figure, str):
         return HttpResponse(figure, status=404, content_type="text/plain")
     answer = HttpResponse(html_document(figure, shown.title))
-    filename = f"{_filename(shown.chosen)}.html"
+    filename = f"{_filename(shown)}.html"
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
     return answer
+
+
+def _shown(request: HttpRequest, form: InferenceForm) -> Shown:
+    """Return what a file shows; asking for a file fetches no run."""
+    states = asked_states(request, form.unofficial.runs, may_ask=False)
+    return shown_of(form, states)
+
+
+def _blocks(shown: Shown) -> list[Block]:
+    """Return the rows of the table: those of the runs asked for, then official ones."""
+    sort = shown.chosen.sort
+    above = [
+        Block(sorted_rows(o.rows, sort), o.publication, o.state.asked.run_id)
+        for o in shown.overlays
+        if o.curves
+    ]
+    return [*above, Block(sorted_rows(shown.rows, sort))]
 
 
 def _form(request: HttpRequest) -> InferenceForm:
@@ -129,27 +165,34 @@ def _without(query: QueryDict, names: set[str]) -> str:
     return kept.urlencode()
 
 
-def _filename(chosen: Selection) -> str:
-    name = "-".join(filter(None, ("frontiers", chosen.model, chosen.scenario)))
+def _filename(shown: Shown) -> str:
+    chosen = shown.chosen
+    above = [f"run-{o.state.asked.run_id}" for o in shown.overlays if o.curves]
+    parts = ("frontiers", chosen.model, chosen.scenario, *above)
+    name = "-".join(filter(None, parts))
     return re.sub(r"[^a-zA-Z0-9.-]", "_", name)
 
 
 def _alone(request: HttpRequest, shown: Shown) -> Figure | str:
     """Return the figure as it stands away from its page, or why there is none."""
-    if not shown.curves or isinstance(shown.figure, str):
-        reason = shown.figure if shown.curves else ""
+    if shown.is_empty or isinstance(shown.figure, str):
+        reason = "" if shown.is_empty else shown.figure
         return str(reason or "Nothing passes these filters.")
     visible = [
         trace
         for trace in shown.figure["data"]
         if trace["meta"]["key"] not in shown.chosen.hidden
     ]
-    layout = export_layout(words(request, shown), len(shown.curves), shown.chosen.at)
+    layout = export_layout(
+        words(request, shown), len(shown.all_curves), shown.chosen.at
+    )
     return titled({**shown.figure, "data": visible}, layout)
 
 
-def _page(request: HtmxRequest, form: InferenceForm) -> dict[str, Any]:
-    shown = shown_of(form)
+def _page(
+    request: HtmxRequest, form: InferenceForm, states: Sequence[AskedState]
+) -> dict[str, Any]:
+    shown = shown_of(form, states)
     chosen = shown.chosen
     context = {
         "chosen": chosen,
@@ -159,15 +202,43 @@ def _page(request: HtmxRequest, form: InferenceForm) -> dict[str, Any]:
         "query": request.GET.urlencode(),
         "ignored": form.ignored,
         "is_part": bool(_part(request)),
+        **_asked(request, form, shown),
     }
+    if shown.is_empty:
+        return context | _filters(shown, form.known, set()) | nothing(form)
+    present = queries.measured_metrics(shown.all_curves)
+    context |= _filters(shown, form.known, present) | _drawing(request, shown)
     if not shown.curves:
-        return context | _filters(shown, set()) | nothing(form)
-    present = queries.measured_metrics(shown.curves)
-    return context | _filters(shown, present) | _drawing(request, shown)
+        context["unofficial_only"] = nothing(form).get("reason", "")
+    return context
 
 
-def _filters(shown: Shown, present: set[str]) -> dict[str, Any]:
-    chosen, offered = shown.chosen, shown.offered
+def _asked(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, Any]:
+    """Return what the page says of the runs that its link asks for."""
+    if not form.unofficial.runs and not form.unofficial.refused:
+        return {}
+    narrowed = request.GET.copy()
+    narrowed["precision"] = "all"
+    is_narrowed = not form.names_precision and bool(shown.chosen.filters.precision)
+    return {
+        "overlays": shown.overlays,
+        "path": reverse("inference"),
+        "here": request.get_full_path(),
+        "page_name": "inference",
+        "refused_runs": form.unofficial.refused,
+        "asked_tokens": ",".join(run.token for run in form.unofficial.runs),
+        "without_all": rewritten(request.GET, ()),
+        "waiting": waiting_for(shown.asked),
+        "all_precisions": narrowed.urlencode() if is_narrowed else "",
+        "is_every_precision": form.names_precision
+        and not shown.chosen.filters.precision,
+    }
+
+
+def _filters(
+    shown: Shown, offered: Sequence[SweepFacts], present: set[str]
+) -> dict[str, Any]:
+    chosen = shown.chosen
     return {
         "options": filter_options(chosen, offered),
         "groups": check_groups(chosen, offered),
@@ -182,16 +253,20 @@ def _filters(shown: Shown, present: set[str]) -> dict[str, Any]:
 def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
     chosen, figure = shown.chosen, shown.figure
     is_drawn = not isinstance(figure, str)
-    has_disaggregated = bool(shown.points["disagg"].any())
+    blocks = _blocks(shown)
+    has_disaggregated = any(bool(b.points["disagg"].any()) for b in blocks)
     metrics = table_metrics(chosen.x, chosen.y, has_disaggregated=has_disaggregated)
-    layout = export_layout(words(request, shown), len(shown.curves), None)
+    layout = export_layout(words(request, shown), len(shown.all_curves), None)
     return {
         "figure": figure if is_drawn else None,
         "alone": layout,
         "reason": None if is_drawn else figure,
         "legend": shown.legend,
-        "columns": table_columns(metrics, chosen.sort, request.GET),
-        "rows": table_rows(sorted_rows(shown.rows, chosen.sort), metrics),
+        "columns": table_columns(
+            metrics, chosen.sort, request.GET, has_overlays=len(blocks) > 1
+        ),
+        "rows": table_rows(blocks, metrics),
+        "official_rows": len(shown.rows),
         "standings": shown.points["standing"].value_counts().to_dict(),
         "partial": [c.sweep for c in shown.curves if not c.sweep.is_complete],
         "held": [sweep for entry in shown.legend for sweep in entry.lineage.held],

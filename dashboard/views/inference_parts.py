@@ -1,7 +1,7 @@
 """What the inference page is made of: its curves, their points, ranking and words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from dashboard.analysis.curves import Curve, SweepFacts, curves
 from dashboard.analysis.lineage import Lineage, lineages
-from dashboard.analysis.pareto import standings
 from dashboard.analysis.ranking import best_at, farthest
 from dashboard.charts.exports import Words
 from dashboard.charts.frontier import (
@@ -26,6 +25,8 @@ from dashboard.charts.theme import Look
 from dashboard.forms.inference import InferenceForm
 from dashboard.forms.selection import Selection
 from dashboard.queries import inference as queries
+from dashboard.views.asked_runs import AskedState
+from dashboard.views.overlays import RunOverlay, placed, run_overlay
 from dashboard.views.point_tables import in_table_order
 from dashboard.vocabulary.hardware import hardware_order
 from dashboard.vocabulary.metrics import METRICS
@@ -42,6 +43,7 @@ class LegendEntry(NamedTuple):
     look: Look
     is_hidden: bool
     old_days: int | None
+    is_asked: bool = False
 
     @property
     def curve(self) -> Curve:
@@ -75,6 +77,33 @@ class Shown:
     chosen: Selection
     offered: Sequence[SweepFacts]
     now: datetime
+    asked: Sequence[AskedState] = ()
+    overlaid: Mapping[int, Sequence[SweepFacts]] = field(default_factory=dict)
+
+    @cached_property
+    def overlays(self) -> list[RunOverlay]:
+        """The runs that the link asks for, each with a frame of its own."""
+        drawn = {sweep.sweep_id for curve in self.curves for sweep in curve.sweeps}
+        found = []
+        for state in self.asked:
+            sweeps = self.overlaid.get(state.asked.run_id, ())
+            overlay = run_overlay(state, sweeps, self.chosen, drawn)
+            found.append(overlay)
+            # A merge and the run that it publishes are the same points.
+            if state.asked.attempt is None:
+                drawn |= {curve.sweep.sweep_id for curve in overlay.curves}
+        return found
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no line passes, neither official nor of a run asked for."""
+        return not self.curves and not any(o.curves for o in self.overlays)
+
+    @property
+    def all_curves(self) -> list[Curve]:
+        """Every curve that is drawn, for what only asks which metrics they have."""
+        above = [curve for overlay in self.overlays for curve in overlay.curves]
+        return [*self.curves, *above]
 
     @cached_property
     def matching(self) -> list[Curve]:
@@ -85,8 +114,8 @@ class Shown:
     @cached_property
     def points(self) -> pd.DataFrame:
         """The points that pass the filters, with their standing, in legend order."""
-        placed = _placed(self.matching, self.chosen)
-        return in_table_order(placed, self.matching, self.chosen.x)
+        found = placed(self.matching, self.chosen)
+        return in_table_order(found, self.matching, self.chosen.x)
 
     @cached_property
     def curves(self) -> list[Curve]:
@@ -120,7 +149,13 @@ class Shown:
             curve_look(curve),
             curve.config_key in self.chosen.hidden,
             age.days if age > OLD else None,
+            not self._asked_ids.isdisjoint(sweep.run_id for sweep in curve.sweeps),
         )
+
+    @cached_property
+    def _asked_ids(self) -> set[int]:
+        measured = {s.run_id for found in self.overlaid.values() for s in found}
+        return measured | {state.asked.run_id for state in self.asked}
 
     @cached_property
     def former(self) -> tuple[pd.DataFrame, list[Curve]] | None:
@@ -132,14 +167,15 @@ class Shown:
             for lineage in self.lineages.values()
             if lineage.former_curve
         ]
-        return (_placed(found, self.chosen), found) if found else None
+        return (placed(found, self.chosen), found) if found else None
 
     @cached_property
     def figure(self) -> Figure | str:
         """The chart, or why there is none."""
         chosen = self.chosen
         axes = Axes(chosen.x, chosen.y, chosen.log_x, chosen.log_y, chosen.zoom)
-        return frontier_figure(self.rows, self.curves, axes, self.former)
+        above = [overlay.drawing for overlay in self.overlays if overlay.curves]
+        return frontier_figure(self.rows, self.curves, axes, self.former, above)
 
     @property
     def title(self) -> str:
@@ -149,21 +185,13 @@ class Shown:
         return f"{of}: {y.phrase} against {x.phrase}"
 
 
-def shown_of(form: InferenceForm) -> Shown:
-    """Return what a valid form asks to show."""
-    return Shown(form.selection, form.offered, timezone.now())
+def shown_of(form: InferenceForm, asked: Sequence[AskedState] = ()) -> Shown:
+    """Return what a valid form asks to show, with the runs that its link names."""
+    return Shown(form.selection, form.offered, timezone.now(), asked, form.overlaid)
 
 
 def _legend_order(curve: Curve) -> tuple[tuple[int, str], str]:
     return hardware_order(curve.sweep.hardware), curve.config_key
-
-
-def _placed(drawn: Sequence[Curve], chosen: Selection) -> pd.DataFrame:
-    filters = chosen.filters
-    where = queries.places(filters.deployment, filters.offload, filters.spec)
-    found = queries.points(drawn, (chosen.x, chosen.y), where)
-    standing = standings(found, "config_key", chosen.x, chosen.y)
-    return found.assign(standing=standing)
 
 
 def ranking(shown: Shown) -> dict[str, Any]:
@@ -218,9 +246,12 @@ def words(request: HttpRequest, shown: Shown) -> Words:
     lines = [
         f"Current official sweeps as of {day} (UTC): {counts}",
         f"Runs {named}{more}",
+        *(f"Unofficial: {o.words}" for o in shown.overlays if o.curves),
         f"Source: Frontierboard, {request.build_absolute_uri(place + query)}",
     ]
-    return Words(shown.title, lines)
+    above = [str(o.state.asked.run_id) for o in shown.overlays if o.curves]
+    watermark = f"unofficial run {', '.join(above)}" if above else ""
+    return Words(shown.title, lines, watermark)
 
 
 def nothing(form: InferenceForm) -> dict[str, Any]:

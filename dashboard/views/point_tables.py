@@ -10,7 +10,9 @@ from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 
 from dashboard.analysis.curves import Curve
+from dashboard.charts.frontier import overlay_key
 from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
+from dashboard.vocabulary.texts import one_line
 
 AriaSort = Literal["", "ascending", "descending"]
 
@@ -41,15 +43,37 @@ PROVENANCE = (
     "standing",
 )
 SOURCES = ("run_id", "run_url", "attempt", "measured_at", "checkpoint", "image")
+OFFICIAL = "official"
+LONGEST_CELL = 4000
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class PointRow(NamedTuple):
-    """One row of the table: what the point is, and its metrics in column order."""
+    """One row of the table: what the point is, and its metrics in column order.
+
+    ``key`` is the line of the chart that the point is on; ``publication`` says whether
+    it is official, empty where all are.
+    """
 
     point: Mapping[Any, Any]
     run_path: str
     cells: list[float | None]
+    key: str
+    publication: str = ""
+
+
+class Block(NamedTuple):
+    """Rows of one frame: those of the official lines, or of one run over them."""
+
+    points: pd.DataFrame
+    publication: str = OFFICIAL
+    run_id: int | None = None
+
+    def key(self, config_key: str) -> str:
+        """Return the line of the chart that a point of this key is on."""
+        if self.run_id is None:
+            return config_key
+        return overlay_key(config_key, self.run_id)
 
 
 def table_metrics(x: str, y: str, *, has_disaggregated: bool) -> list[Metric]:
@@ -98,17 +122,20 @@ _AFTER = (
     ("checkpoint", "Checkpoint", "", "word-checkpoint"),
     ("run_id", "Run", "", "word-run"),
 )
+# Official rows and those of a run are never sorted among each other.
+PUBLICATION = Column("Publication", "", "", "", is_number=False)
 _NUMBERS = frozenset({"concurrency", "gpus", *METRICS})
 
 
 def table_columns(
-    metrics: Sequence[Metric], sort: str, query: QueryDict
+    metrics: Sequence[Metric], sort: str, query: QueryDict, *, has_overlays: bool
 ) -> list[Column]:
     """Return the header of the table; each links to the table sorted by it."""
     measured = [(m.name, m.label, m.unit, f"metric-{m.name}") for m in metrics]
-    return [
+    found = [
         _column(words, sort, query.copy()) for words in (*_BEFORE, *measured, *_AFTER)
     ]
+    return [*found, PUBLICATION] if has_overlays else found
 
 
 def _column(words: tuple[str, str, str, str], sort: str, query: QueryDict) -> Column:
@@ -135,39 +162,47 @@ def sorted_rows(points: pd.DataFrame, sort: str) -> pd.DataFrame:
     )
 
 
-def table_rows(points: pd.DataFrame, metrics: Sequence[Metric]) -> list[PointRow]:
+def table_rows(blocks: Sequence[Block], metrics: Sequence[Metric]) -> list[PointRow]:
     """Return the rows of a table; a value that was not measured is None."""
     names = [metric.name for metric in metrics]
-    paths = {run_id: reverse("run", args=[run_id]) for run_id in set(points["run_id"])}
+    run_ids = {run_id for block in blocks for run_id in block.points["run_id"]}
+    paths = {run_id: reverse("run", args=[run_id]) for run_id in run_ids}
+    is_told = len(blocks) > 1
     return [
         PointRow(
-            point, paths[point["run_id"]], [_measured(point[name]) for name in names]
+            point,
+            paths[point["run_id"]],
+            [_measured(point[name]) for name in names],
+            block.key(point["config_key"]),
+            block.publication if is_told else "",
         )
-        for point in points.to_dict("records")
+        for block in blocks
+        for point in block.points.to_dict("records")
     ]
 
 
-def csv_answer(points: pd.DataFrame, x: str, y: str, filename: str) -> HttpResponse:
+def csv_answer(blocks: Sequence[Block], x: str, y: str, filename: str) -> HttpResponse:
     """Return the rows as a CSV download. A value that was not measured is blank."""
     metrics = [METRICS[name] for name in dict.fromkeys((x, y, *EXPORTED))]
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
     writer = csv.writer(answer)
-    writer.writerow([*PROVENANCE, *(m.column for m in metrics), "flags", *SOURCES])
-    writer.writerows(_csv_rows(points, metrics))
+    ends = ("flags", "publication", *SOURCES)
+    writer.writerow([*PROVENANCE, *(m.column for m in metrics), *ends])
+    for block in blocks:
+        writer.writerows(_csv_rows(block, metrics))
     return answer
 
 
-def _csv_rows(
-    points: pd.DataFrame, metrics: Sequence[Metric]
-) -> Iterator[list[object]]:
-    for point in points.to_dict("records"):
+def _csv_rows(block: Block, metrics: Sequence[Metric]) -> Iterator[list[object]]:
+    for point in block.points.to_dict("records"):
         values = [_measured(point[metric.name]) for metric in metrics]
         flags = "; ".join(text for _, text in point["flags"])
         yield [
             *(_safe(point[name]) for name in PROVENANCE),
             *("" if value is None else value for value in values),
             _safe(flags),
+            block.publication,
             *(_safe(point[name]) for name in SOURCES),
         ]
 
@@ -182,6 +217,7 @@ def _safe(value: object) -> object:
         return value.isoformat()
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
-        return f"'{value}"
+    if isinstance(value, str):
+        text = one_line(value, LONGEST_CELL)
+        return f"'{text}" if text.startswith(FORMULA_STARTS) else text
     return value

@@ -41,6 +41,8 @@
 
   document.addEventListener("htmx:configRequest", (event) => {
     const { parameters, triggeringEvent } = event.detail;
+    // What changed in the address without a request is asked for as well.
+    if (event.detail.elt.id === "asked") event.detail.path = window.location.href;
     const changed = triggeringEvent && triggeringEvent.target && triggeringEvent.target.name;
     for (const name of RESETS[changed] || []) delete parameters[name];
     for (const name of Object.keys(parameters)) {
@@ -88,7 +90,8 @@
 
   let waiting = 0;
   const wait = (target) => {
-    if (!target || !view.contains(target) && target !== view) return;
+    if (!target || target.id === "asked") return; // it is asked for every second
+    if (!view.contains(target) && target !== view) return;
     target.setAttribute("aria-busy", "true");
     waiting = window.setTimeout(() => view.classList.add("is-late"), LATE);
   };
@@ -177,6 +180,13 @@
       hidden.clear();
       for (const item of items()) if (item.dataset.key !== key) hidden.add(item.dataset.key);
     });
+
+  const bindOverlays = () => {
+    for (const item of all(".legend-overlay")) {
+      item.addEventListener("mouseenter", () => chart.dimOthers(item.dataset.key));
+      item.addEventListener("mouseleave", () => chart.dimOthers(null));
+    }
+  };
 
   const bindLegend = () => {
     for (const item of items()) {
@@ -300,6 +310,7 @@
     await drawn.refresh();
     if (chart !== drawn) return; // another view came meanwhile
     bindLegend();
+    bindOverlays();
     bindHover(drawn);
     bindRows();
     bindZoom(drawn);

@@ -88,7 +88,7 @@
     const taken = inked(plot, traces);
     const placed = [];
     const found = [];
-    for (const trace of traces.filter((t) => t.meta.role === "frontier")) {
+    for (const trace of traces.filter((t) => ["frontier", "overlay"].includes(t.meta.role))) {
       const places = inSight(plot, pixels(plot, trace));
       if (!places.length) continue;
       const { key, label } = trace.meta;

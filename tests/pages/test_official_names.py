@@ -52,7 +52,7 @@ def test_meaning(query, meaning):
 
 @pytest.mark.parametrize(
     "query",
-    ["i_metric=y_costh", "i_xmode=cost", "i_disagg=7", "unofficialRun=5", "e_bench=x"],
+    ["i_metric=y_costh", "i_xmode=cost", "i_disagg=7", "e_bench=x"],
 )
 def test_what_is_not_understood_is_named_and_changes_nothing(query):
     found = Translation(QueryDict(query))

@@ -1,0 +1,107 @@
+"""Eval scores as the evaluation page lists them: official ones, and those of runs."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Coalesce
+from django.db.models.query import QuerySet
+
+from dashboard.models import EvalResult, Run, Sweep
+from dashboard.queries.run_parts import JudgedEval, judged
+from dashboard.vocabulary.models import model_group, models_of_group
+
+
+@dataclass(frozen=True, slots=True)
+class EvalFilters:
+    """What the list is narrowed to; what is empty or None does not narrow."""
+
+    model: str = ""
+    task: str = ""
+    day: date | None = None
+
+
+def offered() -> tuple[list[str], list[str]]:
+    """Return the model groups and the tasks that have a score, in one query."""
+    pairs = list(EvalResult.objects.values_list("config_key__model", "task").distinct())
+    groups = {model_group(model) for model, _ in pairs}
+    return sorted(groups, key=str.lower), sorted({task for _, task in pairs})
+
+
+def official_evals(filters: EvalFilters) -> list[JudgedEval]:
+    """Return of each place and task the score of the newest official run.
+
+    A place is a config key, scenario, deployment and concurrency. With a day those
+    that were official by the end of it. Scores of held sweeps do not count.
+    """
+    held = Sweep.objects.filter(
+        run=OuterRef("run"),
+        config_key=OuterRef("config_key"),
+        scenario=OuterRef("scenario"),
+        state=Sweep.State.HELD,
+    )
+    found = _narrowed(filters).filter(
+        ~Exists(held), run__publication=Run.Publication.OFFICIAL, is_current=True
+    )
+    found = found.annotate(day=Coalesce("run__published_at", "run__created_at"))
+    if filters.day is not None:
+        found = found.filter(day__lte=datetime.combine(filters.day, time.max, UTC))
+    place = ("config_key", "scenario", "deployment", "concurrency", "task")
+    newest = found.order_by(*place, "-day", "-run__github_run_id").distinct(*place)
+    return _listed(EvalResult.objects.filter(pk__in=newest.values("pk")))
+
+
+def evals_of(
+    asked: Iterable[tuple[int, int | None]], filters: EvalFilters
+) -> dict[tuple[int, int | None], list[JudgedEval]]:
+    """Return the scores of each run, as a whole or of one attempt, in one query.
+
+    A run that publishes another one's measurements has those. Hidden runs have none.
+    """
+    wanted = list(asked)
+    ids = [run_id for run_id, _ in wanted]
+    runs = Run.objects.filter(github_run_id__in=ids).values_list(
+        "github_run_id", "reuse_source_run_id"
+    )
+    measured_in = {run_id: source or run_id for run_id, source in runs}
+    shown = ~Q(run__publication=Run.Publication.HIDDEN)
+    found = _narrowed(filters).filter(
+        shown, run__github_run_id__in=measured_in.values()
+    )
+    rows = _listed(found)
+    return {
+        (run_id, attempt): [
+            row
+            for row in rows
+            if row.result.run.github_run_id == measured_in.get(run_id)
+            and _counts(row.result, attempt)
+        ]
+        for run_id, attempt in wanted
+    }
+
+
+def _counts(result: EvalResult, attempt: int | None) -> bool:
+    return result.is_current if attempt is None else result.attempt == attempt
+
+
+def _narrowed(filters: EvalFilters) -> QuerySet[EvalResult]:
+    found = EvalResult.objects.all()
+    if filters.model:
+        names = models_of_group(filters.model) or [filters.model]
+        found = found.filter(config_key__model__in=names)
+    return found.filter(task=filters.task) if filters.task else found
+
+
+def _listed(found: QuerySet[EvalResult]) -> list[JudgedEval]:
+    related = found.select_related("config_key", "deployment", "run__repository")
+    ordered = related.order_by(
+        "config_key__key",
+        "scenario",
+        "deployment__label",
+        F("concurrency").asc(nulls_last=True),
+        "task",
+        "attempt",
+        "pk",
+    )
+    return [judged(result) for result in ordered]

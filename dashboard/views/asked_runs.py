@@ -1,0 +1,170 @@
+"""The runs that a link asks for: what is stored of each, and what is being done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.conf import settings
+from django.http import HttpRequest, QueryDict
+
+from dashboard.forms.unofficial import AskedRun, rewritten
+from dashboard.ingest_requests import (
+    RequestRefusedError,
+    answering_request,
+    request_run,
+)
+from dashboard.models import IngestRequest, Run
+from dashboard.queries.unofficial import RunSummary, newest_requests_of, summaries
+from dashboard.views.fetch_limits import LimitReachedError, count_fetch, is_first
+
+REQUESTED_BY = "the link of a run"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedState:
+    """One run of the link. ``stored`` is None while nothing of it is here.
+
+    ``limit`` says why it is not fetched now; ``without`` is the query that leaves it
+    out of the link, ``alone`` the one that asks for nothing but what it measured.
+    """
+
+    asked: AskedRun
+    place: int
+    stored: RunSummary | None
+    request: IngestRequest | None
+    limit: str
+    is_awaited: bool
+    without: str
+    alone: str
+
+    @property
+    def is_active(self) -> bool:
+        """Tell whether more is about to come."""
+        return self.is_awaited or bool(self.request and self.request.is_active)
+
+    @property
+    def failure(self) -> str:
+        """Return why the newest fetch brought nothing, empty where it did not fail."""
+        request = self.request
+        if request is None or request.state != IngestRequest.State.FAILED:
+            return ""
+        return request.error or "no reason was kept"
+
+    @property
+    def gaps(self) -> list[str]:
+        """Return a line per thing that the newest fetch could not get."""
+        if self.stored is not None and self.stored.fetch is not None:
+            return [str(gap) for gap in self.stored.fetch.gaps]
+        return []
+
+    @property
+    def other_repository(self) -> str:
+        """Return the repository of the address where the stored run is of another."""
+        run = self.stored.run if self.stored else None
+        named = self.asked.repository
+        if run is None or not named:
+            return ""
+        return "" if run.repository.full_name.lower() == named.lower() else named
+
+    @property
+    def is_official(self) -> bool:
+        """Tell whether the run's measurements are part of the official record."""
+        official = Run.Publication.OFFICIAL
+        return self.stored is not None and self.stored.run.publication == official
+
+    @property
+    def is_hidden(self) -> bool:
+        """Tell whether a person took the run out."""
+        hidden = Run.Publication.HIDDEN
+        return self.stored is not None and self.stored.run.publication == hidden
+
+
+def asked_states(
+    request: HttpRequest, asked: Sequence[AskedRun], *, may_ask: bool
+) -> list[AskedState]:
+    """Return the state of each run, with ``may_ask`` after asking for what is not here.
+
+    Opening the link asks, and however many people open it the run is fetched once.
+    """
+    if not asked:
+        return []
+    stored = summaries((run.run_id, run.attempt) for run in asked)
+    newest = newest_requests_of({run.run_id for run in asked})
+    return [
+        _state(
+            request,
+            asked,
+            place,
+            stored.get((run.run_id, run.attempt)),
+            _Work(newest.get(run.run_id), may_ask),
+        )
+        for place, run in enumerate(asked)
+    ]
+
+
+class _Work(NamedTuple):
+    """The newest request for a run, and whether another one may be made."""
+
+    newest: IngestRequest | None
+    may_ask: bool
+
+
+def waiting_for(states: Sequence[AskedState]) -> str:
+    """Return a text that changes when anything comes of what is being done."""
+    return ",".join(str(s.asked.run_id) for s in states if s.is_active)
+
+
+def _state(
+    request: HttpRequest,
+    asked: Sequence[AskedRun],
+    place: int,
+    summary: RunSummary | None,
+    work: _Work,
+) -> AskedState:
+    run = asked[place]
+    followed, limit, is_awaited = work.newest, "", False
+    if work.may_ask and _is_wanted(summary):
+        try:
+            made = _asked_for(request, run, summary)
+            followed, is_awaited = made or followed, made is None
+        except (LimitReachedError, RequestRefusedError) as error:
+            limit = str(error)
+    others = [other for other in asked if other != run]
+    return AskedState(
+        asked=run,
+        place=place,
+        stored=summary,
+        request=followed,
+        limit=limit,
+        is_awaited=is_awaited,
+        without=rewritten(request.GET, others),
+        alone=rewritten(QueryDict(), asked),
+    )
+
+
+def _is_wanted(summary: RunSummary | None) -> bool:
+    """Tell whether the run has to be fetched, or fetched again.
+
+    Without a token GitHub gives no artifacts, so a stored copy stays as it is.
+    """
+    if summary is None:
+        return True
+    return bool(settings.GITHUB_TOKEN) and summary.may_have_changed
+
+
+def _asked_for(
+    request: HttpRequest, run: AskedRun, summary: RunSummary | None
+) -> IngestRequest | None:
+    """Return the request that fetches a run; None where somebody just asked for it."""
+    repository = run.repository or settings.FRONTIERBOARD_REPOSITORY
+    if summary is not None:
+        repository = summary.run.repository.full_name
+    found = answering_request(run_id=run.run_id, repository=repository)
+    if found is not None:
+        return found
+    if not is_first(run.run_id):
+        return None
+    count_fetch(request, run.run_id)
+    return request_run(
+        run_id=run.run_id, repository=repository, requested_by=REQUESTED_BY
+    )
