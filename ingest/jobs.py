@@ -87,6 +87,16 @@ def planned_points(plans: Iterable[JobPlan]) -> list[tuple[JobPlan, int]]:
     return list(points.values())
 
 
+def planned_evals(plans: Iterable[JobPlan]) -> int:
+    """Return how many evals the eval jobs were to score.
+
+    A job that ran again is the same eval. On several nodes one job holds several
+    concurrencies and leaves one score.
+    """
+    evals = [plan for plan in plans if plan.eval_only]
+    return len({(plan.group, _recipe(plan), plan.concurrencies) for plan in evals})
+
+
 def _plan(group: str, words: list[str], *, eval_only: bool) -> JobPlan | None:
     if len(words) < SHORTEST:
         return None

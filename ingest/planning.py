@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from dashboard.vocabulary.deployments import deployment_label
 from ingest.config_keys import Mapping, MatrixEntry, Snapshot, job_identity
-from ingest.jobs import parse_job_name, planned_points
+from ingest.jobs import JobPlan, parse_job_name, planned_evals, planned_points
 from ingest.mapping import ExpandedEntry
 from ingest.rows import Identity
 
@@ -49,7 +49,7 @@ def plan_from_jobs(
 
     Without a job whose name can be read nobody can tell what was planned.
     """
-    plans = [plan for name in names if (plan := parse_job_name(name)) is not None]
+    plans = _read(names)
     if not plans:
         return NO_PLAN
     found: dict[SweepName, set[Place]] = {}
@@ -62,6 +62,16 @@ def plan_from_jobs(
         found.setdefault(sweep, set()).add((label, concurrency))
         identities[mapping.config_key] = identity
     return Plan(_sorted(found), "jobs", identities)
+
+
+def eval_count_from_jobs(names: Iterable[str]) -> int | None:
+    """Return how many evals jobs name, None where no job's name can be read."""
+    plans = _read(names)
+    return planned_evals(plans) if plans else None
+
+
+def _read(names: Iterable[str]) -> list[JobPlan]:
+    return [plan for name in names if (plan := parse_job_name(name)) is not None]
 
 
 def plan_from_matrix(snapshot: Snapshot, entries: Sequence[ExpandedEntry]) -> Plan:

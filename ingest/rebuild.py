@@ -20,7 +20,13 @@ from ingest.mapping import (
     RunMapper,
     expand_entries,
 )
-from ingest.planning import NO_PLAN, Plan, plan_from_jobs, plan_from_matrix
+from ingest.planning import (
+    NO_PLAN,
+    Plan,
+    eval_count_from_jobs,
+    plan_from_jobs,
+    plan_from_matrix,
+)
 from ingest.reading import ReadRun
 from ingest.rows import (
     ChangelogRow,
@@ -195,13 +201,16 @@ def _by_time(first: MappedEval, second: MappedEval) -> tuple[MappedEval, MappedE
 
 def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:
     """Say what the run was to measure: by its jobs, else by its changelog's matrix."""
-    names = run.jobs.order_by("pk").values_list("name", flat=True)
-    plan = plan_from_jobs(names, mapper.map) if run.jobs_known else NO_PLAN
+    plan = plan_from_jobs(_job_names(run), mapper.map) if run.jobs_known else NO_PLAN
     if plan.sweeps is not None or mapper.snapshot is None:
         return plan
     if _source_of(run, rows) is not None:
         return NO_PLAN
     return plan_from_matrix(mapper.snapshot, mapper.entries)
+
+
+def _job_names(run: Run) -> list[str]:
+    return list(run.jobs.order_by("pk").values_list("name", flat=True))
 
 
 def set_checkpoints(
@@ -242,6 +251,9 @@ def _update_run(
     wanted = {
         **mapped_with,
         "planned_count": plan.total,
+        "eval_planned_count": (
+            eval_count_from_jobs(_job_names(run)) if run.jobs_known else None
+        ),
         "skip_count": run.skips.count(),
         "reuse_source_run_id": _source_of(run, rows),
     }

@@ -117,7 +117,11 @@ class ChangelogBody(Schema):
 
 
 class RunBody(Schema):
-    """One run, or one attempt of it."""
+    """One run, or one attempt of it.
+
+    Points and evals are those that it measured itself: none where ``measured_in``
+    names the run whose measurements it publishes.
+    """
 
     run_id: int
     repository: str
@@ -182,18 +186,19 @@ def _run(report: RunReport) -> dict[str, Any]:
 
 
 def _contents(report: RunReport) -> dict[str, Any]:
+    accuracy = report.accuracy
     return {
         "attempts": [Attempt.from_orm(a) for a in report.attempts],
         "points": {"received": report.received, "planned": report.planned},
         "evals": {
             "received": len(report.evals),
-            "passed": report.passed_evals,
-            "failed": report.failed_evals,
+            "passed": accuracy.passed,
+            "failed": accuracy.failed,
         },
         "sweeps": [_sweep(item) for item in report.sweeps],
         "skips": [_skips(group) for group in report.skips],
         "flags": [_flag(flag) for flag in report.point_flags],
-        "failed_jobs": [JobBody.from_orm(job) for job in report.failed_jobs],
+        "failed_jobs": [JobBody.from_orm(failed.job) for failed in report.failed_jobs],
         "changelog": [
             {
                 "config_keys": entry.raw_keys,

@@ -70,6 +70,9 @@ class Run(Stamped):
     planned_count = models.PositiveIntegerField(null=True, blank=True)
     received_count = models.PositiveIntegerField(default=0)
     eval_count = models.PositiveIntegerField(default=0)
+    eval_planned_count = models.PositiveIntegerField(
+        null=True, blank=True, help_text="evals that its jobs name; unknown without"
+    )
     skip_count = models.PositiveIntegerField(default=0)
 
     class Meta:

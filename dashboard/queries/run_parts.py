@@ -9,6 +9,7 @@ from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
 from dashboard.analysis.evals import Outcome, outcome
+from dashboard.analysis.request_errors import RequestErrors, request_errors
 from dashboard.models import (
     Artifact,
     Correction,
@@ -23,6 +24,12 @@ from dashboard.queries.coverage import DOUBTED, EXCLUDED, RECEIVED, Grid, grid
 from dashboard.vocabulary.floors import floor
 
 EXAMPLES = 5
+# Where a point has what is no column of its own.
+_WITHIN = {
+    "deployment": "deployment__label",
+    "accounting": "facts__request_accounting",
+    "stored_median_intvty": "facts__stored_interactivity__median_intvty",
+}
 
 
 class Place(NamedTuple):
@@ -64,6 +71,13 @@ class RunPoint(NamedTuple):
     median_tpot: float | None
     median_e2el: float | None
     p90_e2el: float | None
+    accounting: dict[str, object] | None
+    stored_median_intvty: float | None
+
+    @property
+    def errors(self) -> RequestErrors:
+        """Return the requests that failed, where the point counts them."""
+        return request_errors(self.accounting)
 
     @property
     def standing(self) -> str:
@@ -199,10 +213,7 @@ def sweeps(run: Run) -> list[Sweep]:
 
 def points(run: Run) -> list[RunPoint]:
     """Return every stored point of a run, the superseded ones too."""
-    columns = [
-        "deployment__label" if name == "deployment" else name
-        for name in RunPoint._fields
-    ]
+    columns = [_WITHIN.get(name, name) for name in RunPoint._fields]
     found = Point.objects.filter(sweep__run=run).order_by(
         "sweep_id", "deployment__label", "concurrency", "attempt"
     )
@@ -227,10 +238,9 @@ def evals(run: Run, attempt: int | None) -> list[JudgedEval]:
     return [judged(result) for result in ordered]
 
 
-def jobs(run: Run, attempt: int | None) -> list[Job]:
-    """Return jobs, the newest of a name last."""
-    found = run.jobs.filter(**_of_attempt(attempt))
-    return list(found.order_by("attempt", "github_job_id"))
+def jobs(run: Run) -> list[Job]:
+    """Return the jobs of every attempt, the newest of a name last."""
+    return list(run.jobs.order_by("attempt", "github_job_id"))
 
 
 def artifacts(run: Run, attempt: int | None) -> list[Artifact]:

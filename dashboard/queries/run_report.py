@@ -7,7 +7,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dashboard.analysis.evals import PASSED
 from dashboard.models import (
     Artifact,
     ChangelogEntry,
@@ -21,6 +20,8 @@ from dashboard.models import (
 )
 from dashboard.queries import run_parts
 from dashboard.queries.requests import newest_requests
+from dashboard.queries.run_accuracy import Accuracy, accuracy
+from dashboard.queries.run_jobs import FailedJob, failed_jobs
 from dashboard.queries.run_parts import (
     EXAMPLES,
     JudgedEval,
@@ -33,8 +34,6 @@ from dashboard.queries.usable import FAILED_ROW, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
 from dashboard.vocabulary.scenarios import AGENTIC
 
-# A job that has not ended has no conclusion yet.
-NOT_FAILED = {"", "success", "skipped", "neutral"}
 # A longer table says less than its download.
 MOST_POINTS = 200
 REQUESTS = 5
@@ -58,15 +57,6 @@ class FlagGroup:
     examples: list[PointFlag]
 
 
-class Accuracy(NamedTuple):
-    """Whether the evals of a run reach their floors."""
-
-    word: str
-    passed: int
-    total: int
-    floors: list[str]
-
-
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """A run with all that belongs to it, or to one attempt of it."""
@@ -78,7 +68,7 @@ class RunReport:
     sweeps: list[SweepReport]
     points: list[RunPoint]
     evals: list[JudgedEval]
-    jobs: list[Job]
+    every_job: list[Job]
     skips: list[SkipGroup]
     artifacts: list[Artifact]
     changelog: list[ChangelogEntry]
@@ -152,11 +142,29 @@ class RunReport:
         return max(self.planned - self.received, 0)
 
     @property
-    def failed_jobs(self) -> list[Job]:
-        """Return jobs whose newest attempt did not succeed, in order of name."""
-        newest = {job.name: job for job in self.jobs}
-        failed = [j for j in newest.values() if j.conclusion not in NOT_FAILED]
-        return sorted(failed, key=lambda job: job.name)
+    def jobs(self) -> list[Job]:
+        """Return the jobs of the run, or of the attempt asked for."""
+        return [j for j in self.every_job if self.attempt in (None, j.attempt)]
+
+    @property
+    def failed_jobs(self) -> list[FailedJob]:
+        """Return jobs whose newest attempt failed or was cancelled."""
+        return failed_jobs(self.every_job, self.attempt)
+
+    @property
+    def failed_count(self) -> int:
+        """Return how many jobs did not succeed for another reason than a person."""
+        return len(self.failed_jobs) - self.cancelled_count
+
+    @property
+    def cancelled_count(self) -> int:
+        """Return how many jobs were cancelled."""
+        return sum(failed.is_cancelled for failed in self.failed_jobs)
+
+    @property
+    def recovered_count(self) -> int:
+        """Return how many jobs did not succeed here and did in another attempt."""
+        return sum(failed.succeeded_in is not None for failed in self.failed_jobs)
 
     @property
     def rejected(self) -> list[Artifact]:
@@ -185,28 +193,27 @@ class RunReport:
         return sum(group.count for group in self.skips)
 
     @property
-    def passed_evals(self) -> int:
-        """Return how many scores reach their floor, a thin margin included."""
-        return sum(item.outcome in PASSED for item in self.evals)
-
-    @property
-    def failed_evals(self) -> int:
-        """Return how many scores are surely below their floor."""
-        return sum(item.outcome == "fail" for item in self.evals)
-
-    @property
     def accuracy(self) -> Accuracy:
-        """Return whether accuracy is intact: every score at its floor, none missing."""
-        floors = {f"{i.result.task} {i.floor:g}" for i in self.evals}
-        passed, total = self.passed_evals, len(self.evals)
-        word = "in doubt"
-        if not total:
-            word = "not measured"
-        elif self.failed_evals:
-            word = "failed"
-        elif passed == total:
-            word = "intact"
-        return Accuracy(word, passed, total, sorted(floors))
+        """Return whether accuracy is intact: every score at its floor, none missing.
+
+        Nobody planned which attempt was to bring which of them.
+        """
+        if self.attempt is not None:
+            return accuracy(self.evals, None)
+        run = self.run
+        return accuracy(self.evals, run.eval_planned_count, run.reuse_source_run_id)
+
+    @property
+    def request_errors(self) -> int:
+        """Return how many requests of points that count were dropped for an error."""
+        counted = [point for point in self.points if point.counts(self.attempt)]
+        return sum(point.errors.count or 0 for point in counted)
+
+    @property
+    def odd_links(self) -> list[str]:
+        """Return what is wrong with links of the changelog, each fault once."""
+        states = [e.link_state for e in self.changelog if e.link_state != "good"]
+        return list(dict.fromkeys(states))
 
     @property
     def attempt_points(self) -> list[RunPoint]:
@@ -293,7 +300,7 @@ def run_report(github_run_id: int, attempt: int | None = None) -> RunReport | No
         ],
         points=points,
         evals=run_parts.evals(run, attempt),
-        jobs=run_parts.jobs(run, attempt),
+        every_job=run_parts.jobs(run),
         skips=run_parts.skip_groups(run, attempt),
         artifacts=run_parts.artifacts(run, attempt),
         changelog=list(run.changelog.order_by("base_ref", "head_ref", "index")),

@@ -36,6 +36,7 @@ BADGES = {
     "fail": "badge-bad",
     "intact": "badge-ok",
     "in doubt": "badge-warn",
+    "partly measured": "badge-warn",
     "superseded": "",
     "excluded": "badge-warn",
 }

@@ -51,6 +51,7 @@ _CONTENT = {
     "runs": """
         SELECT github_run_id, title, publication, published_at, reuse_source_run_id,
                pr_number, planned_count, received_count, eval_count, skip_count,
+               eval_planned_count,
                snapshot, attempt, conclusion FROM dashboard_run""",
     "sweeps": """
         SELECT r.github_run_id, k.key, s.scenario, c.name, s.image, s.images,

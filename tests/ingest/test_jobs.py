@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.vocabulary.deployments import deployment_label
-from ingest.jobs import JobPlan, parse_job_name, planned_points
+from ingest.jobs import JobPlan, parse_job_name, planned_evals, planned_points
 
 STACK = "qwen3.5 fp4 mi355x sgl"
 
@@ -164,6 +164,18 @@ def test_attempts_and_evals_add_no_points() -> None:
     job = f"agentic / / p1 | {STACK} TP2 c4"
     plans = [parsed(job), parsed(job), parsed(job + " | eval-only")]
     assert len(planned_points(plans)) == 1
+
+
+def test_evals_are_counted_once_and_a_job_of_several_concurrencies_is_one() -> None:
+    names = [
+        f"eval / / p3 | {STACK} TP2   c64 | eval-only",
+        f"eval / / p9 | {STACK} TP2   c64 | eval-only",
+        "eval / / p3 | qwen3.5 fp4 mi355x atom TP2   c64 | eval-only",
+        f"multi-node eval / / p3 | {STACK} 1P (TP4) x 1D (TP4) c4x8 | eval-only",
+        f"single-node 8k1k / / p3 | {STACK} TP2   c64",
+    ]
+    assert planned_evals(map(parsed, names)) == 3
+    assert planned_evals([]) == 0
 
 
 def test_a_canary_counts_once_with_its_twin() -> None:

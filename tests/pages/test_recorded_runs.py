@@ -9,6 +9,7 @@ from django.db import transaction
 from django.test import Client
 
 from dashboard.models import RunAttempt
+from dashboard.queries.run_report import run_report
 from tests.ingest import golden
 
 NOTHING_USABLE, FAILED, CANCELLED = 31544080186, 33484262630, 33588417338
@@ -51,6 +52,33 @@ def test_run_without_a_usable_point_says_why(client: Client, runs: None) -> None
     assert body(client, NOTHING_USABLE)["evals"]["received"] == 26
 
 
+@pytest.mark.parametrize(
+    ("run_id", "received", "planned", "word"),
+    [
+        (NOTHING_USABLE, 26, 41, "partly measured"),
+        (SOURCE, 4, 4, "intact"),
+        (TWO_ATTEMPTS, 17, 17, "intact"),
+        (FAILED, 4, 4, "intact"),
+        (CANCELLED, 0, 1, "not measured"),
+    ],
+)
+def test_accuracy_is_intact_only_where_every_planned_eval_came(
+    runs: None, run_id: int, received: int, planned: int, word: str
+) -> None:
+    report = run_report(run_id)
+    assert report is not None
+    found = report.accuracy
+    assert (found.received, found.planned, found.word) == (received, planned, word)
+
+
+def test_evals_that_left_no_score_are_said_to_be_missing(
+    client: Client, runs: None
+) -> None:
+    assert "26 of 41 received, 15 missing;" in page(client, NOTHING_USABLE)
+    listed = " ".join(client.get("/runs").content.decode().split())
+    assert "26 of 41 </td>" in listed
+
+
 def test_failed_run_names_its_jobs_and_missing_points(
     client: Client, runs: None
 ) -> None:
@@ -78,6 +106,22 @@ def test_cancelled_run_shows_its_attempts_and_what_they_replaced(
     assert received == [2, 3, 6]
 
 
+def test_cancelled_jobs_are_no_failures_and_some_succeeded_elsewhere(
+    client: Client, runs: None
+) -> None:
+    text = page(client, CANCELLED)
+    assert '0 <span class="muted">and 11 cancelled</span>' in text
+    assert "2 succeeded in another attempt" in text
+    assert text.count("succeeded in attempt 1") == 1
+    assert text.count("succeeded in attempt 2") == 1
+
+
+def test_dropped_requests_are_counted_on_the_first_screen(
+    client: Client, runs: None
+) -> None:
+    assert "3 request errors" in page(client, CANCELLED)
+
+
 def test_every_attempt_of_every_run_has_a_page(client: Client, runs: None) -> None:
     for attempt in RunAttempt.objects.select_related("run"):
         path = f"/runs/{attempt.run.github_run_id}/attempts/{attempt.attempt}"
@@ -87,6 +131,12 @@ def test_every_attempt_of_every_run_has_a_page(client: Client, runs: None) -> No
 def test_merge_and_source_name_each_other(client: Client, runs: None) -> None:
     assert body(client, MERGE)["measured_in"] == SOURCE
     assert body(client, MERGE)["points"]["received"] == 0
+    text = page(client, MERGE)
+    assert text.count(f"measured in {SOURCE}") == 2
+    assert f'The scores are those of <a href="/runs/{SOURCE}">' in text
+    for path in ("/", "/runs"):
+        listed = client.get(path).content.decode()
+        assert listed.count(f"measured in {SOURCE}") == 2
     source = body(client, SOURCE)
     assert source["published_by"] == MERGE
     assert source["publication"] == "official"

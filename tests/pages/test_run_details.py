@@ -197,6 +197,63 @@ def test_first_screen_says_whether_accuracy_is_intact(client, scores, word):
     assert report.accuracy.word == word
 
 
+@pytest.mark.parametrize(
+    ("scores", "planned", "word"),
+    [
+        ([0.97], None, "intact"),
+        ([0.97], 1, "intact"),
+        ([0.97], 3, "partly measured"),
+        ([0.93], 3, "in doubt"),
+        ([0.80], 3, "failed"),
+        ([], 3, "not measured"),
+    ],
+)
+def test_accuracy_with_missing_evals_is_not_intact(client, scores, planned, word):
+    run = factories.RunFactory(eval_planned_count=planned)
+    factories.RunAttemptFactory(run=run)
+    for strict in scores:
+        for task in ("gsm8k", "gpqa_diamond"):
+            factories.EvalResultFactory(run=run, strict=strict, task=task)
+    found = page_of(client, run).context["report"].accuracy
+    missing = 0 if planned is None else planned - len(scores)
+    assert (found.word, found.missing) == (word, missing)
+    of_attempt = attempt_of(client, run, 1).context["report"].accuracy
+    assert of_attempt.missing == 0
+
+
+def test_run_without_planned_evals_says_so(client):
+    run = factories.RunFactory(eval_planned_count=0)
+    assertContains(page_of(client, run), "no eval was planned")
+
+
+def test_cancelled_jobs_are_told_from_failed_ones_and_recovered_ones(client):
+    run = factories.RunFactory(attempt=2)
+    for name, attempt, conclusion in (
+        ("a", 1, "success"),
+        ("a", 2, "cancelled"),
+        ("b", 2, "cancelled"),
+        ("c", 2, "timed_out"),
+    ):
+        factories.JobFactory(run=run, name=name, attempt=attempt, conclusion=conclusion)
+    page = page_of(client, run)
+    report = page.context["report"]
+    assert [f.job.name for f in report.failed_jobs] == ["c", "a", "b"]
+    assert (report.failed_count, report.cancelled_count) == (1, 2)
+    assertContains(page, "1 succeeded in another attempt")
+    assertContains(page, "succeeded in attempt 1", count=1)
+
+
+@pytest.mark.parametrize("state", ["placeholder", "missing", "invalid"])
+def test_odd_links_of_the_changelog_are_said_on_the_first_screen(client, state):
+    run = factories.RunFactory()
+    for link_state in ("good", state, state):
+        factories.ChangelogEntryFactory(run=run, link_state=link_state)
+    text = text_of(page_of(client, run))
+    note = f'in <a href="#changelog">the changelog</a>: {state} link.'
+    assert note in text
+    assert text.index(note) < text.index("Did it finish")
+
+
 def test_failed_jobs_link_to_their_log(client):
     job = factories.JobFactory(conclusion="failure", github_job_id=77)
     assertContains(page_of(client, job.run), f'href="{job.run.url}/job/77"')
