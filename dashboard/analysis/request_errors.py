@@ -7,7 +7,7 @@ from typing import NamedTuple
 class RequestErrors(NamedTuple):
     """Requests dropped for an error, and their share: a fraction of all measured."""
 
-    count: int | None
+    dropped: int | None
     rate: float | None
 
 

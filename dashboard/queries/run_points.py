@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from dashboard.analysis.request_errors import request_errors
 from dashboard.models import Point, Run
 from dashboard.vocabulary.metrics import METRICS, Metric
 
 PLACE = ("config_key", "scenario", "deployment", "concurrency", "attempt", "standing")
+# Of replayed traces; interactivity is recomputed from latency, the stored one is here.
+REPLAYED = ("request_errors", "request_error_rate", "stored_median_intvty")
 SOURCE = ("flags", "checkpoint", "image", "runner", "run_id", "run_url", "measured_at")
 
 
@@ -39,6 +42,7 @@ def point_rows(
             point.attempt,
             _standing(point),
             *(point.metrics.get(metric.name) for metric in metrics),
+            *_replayed(point),
             "; ".join(text for _, text in point.flags),
             sweep.checkpoint.name if sweep.checkpoint else None,
             point.image,
@@ -47,6 +51,12 @@ def point_rows(
             run.url,
             sweep.measured_at.isoformat(),
         ]
+
+
+def _replayed(point: Point) -> tuple[object, ...]:
+    stored = point.facts.get("stored_interactivity", {})
+    errors = request_errors(point.facts.get("request_accounting"))
+    return (*errors, stored.get("median_intvty"))
 
 
 def _standing(point: Point) -> str:

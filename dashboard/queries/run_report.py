@@ -207,7 +207,12 @@ class RunReport:
     def request_errors(self) -> int:
         """Return how many requests of points that count were dropped for an error."""
         counted = [point for point in self.points if point.counts(self.attempt)]
-        return sum(point.errors.count or 0 for point in counted)
+        return sum(point.errors.dropped or 0 for point in counted)
+
+    @property
+    def has_accounting(self) -> bool:
+        """Tell whether any of these points says which of its requests failed."""
+        return any(point.errors.dropped is not None for point in self.attempt_points)
 
     @property
     def odd_links(self) -> list[str]:

@@ -19,7 +19,7 @@ def points_csv(run: Run) -> HttpResponse:
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
     writer = csv.writer(answer)
     columns = [metric.column for metric in metrics]
-    writer.writerow([*queries.PLACE, *columns, *queries.SOURCE])
+    writer.writerow([*queries.PLACE, *columns, *queries.REPLAYED, *queries.SOURCE])
     writer.writerows(map(_cells, queries.point_rows(run, points, metrics)))
     return answer
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.queries import runs as queries
 from dashboard.queries.requests import newest_requests
+from dashboard.queries.run_logs import failed_logs
 from dashboard.queries.run_report import REQUESTS, RunReport, run_report
 from dashboard.views.run_columns import columns
 from dashboard.views.run_filters import RunFilterForm
@@ -69,7 +70,7 @@ def run_points_csv(_request: HttpRequest, run_id: int) -> HttpResponse:
 def _context(report: RunReport) -> dict[str, object]:
     metrics = [METRICS[name] for name in TABLE_METRICS]
     rows = [
-        (sweep, point, [getattr(point, name) for name in TABLE_METRICS])
+        (sweep, point, [(m, getattr(point, m.name)) for m in metrics])
         for sweep, point in report.point_rows
     ]
     return {
@@ -78,6 +79,7 @@ def _context(report: RunReport) -> dict[str, object]:
         "metrics": metrics,
         "rows": rows,
         "requests": report.requests,
+        "logs": failed_logs(report.run, report.artifacts),
         "here": _polled(report.run.github_run_id),
     }
 

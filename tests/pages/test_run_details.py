@@ -92,6 +92,37 @@ def test_download_has_units_every_metric_and_blanks(client, rerun):
     assert rows[1]["run_id"] == str(rerun.run.github_run_id)
 
 
+def replayed_point(**given):
+    facts = {
+        "request_accounting": {"records_profiled": 97, "records_error_dropped": 3},
+        "stored_interactivity": {"median_intvty": 229.0},
+    }
+    return factories.PointFactory(
+        sweep__scenario="agentic-traces", median_intvty=228.83, facts=facts, **given
+    )
+
+
+def test_request_errors_and_stored_interactivity_are_in_table_and_download(client):
+    point = replayed_point()
+    run = point.sweep.run
+    factories.PointFactory(sweep=point.sweep, concurrency=65)
+    (row, other) = csv_of(client, run)
+    assert (row["request_errors"], row["request_error_rate"]) == ("3", "0.03")
+    assert (row["stored_median_intvty"], other["stored_median_intvty"]) == ("229.0", "")
+    assert (other["request_errors"], other["request_error_rate"]) == ("", "")
+    page = page_of(client, run)
+    assertContains(page, "Request error rate")
+    assertContains(page, 'title="228.83, recomputed from latency; stored 229.0"')
+    assertContains(page, "3 request errors")
+
+
+def test_errors_are_counted_of_points_that_count_and_left_out_where_unknown(client):
+    point = replayed_point(is_current=False)
+    assertNotContains(page_of(client, point.sweep.run), "3 request errors")
+    fixed = factories.PointFactory(sweep__scenario="1k/1k").sweep.run
+    assertNotContains(page_of(client, fixed), "Request error")
+
+
 def test_download_of_a_run_without_points_has_headers_alone(client):
     assert csv_of(client, factories.RunFactory()) == []
     assert client.get(reverse("run_points_csv", args=[123])).status_code == 404
