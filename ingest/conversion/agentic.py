@@ -51,7 +51,7 @@ def agentic_point(
     if "request_metrics" in value:
         return _nested_point(meta, record, value)
     row = read(OffloadRecord, value)
-    builder = PointBuilder(meta, record, row)
+    builder = PointBuilder(meta, record, row, offload_of(row))
     metrics = flat_metrics(_renamed(value), builder.warnings)
     return _point(builder, row, metrics, {})
 
@@ -60,7 +60,7 @@ def _nested_point(
     meta: ArtifactMeta, record: Record, value: dict[str, Any]
 ) -> PointRow:
     row = read(AgenticRecord, value)
-    builder = PointBuilder(meta, record, row)
+    builder = PointBuilder(meta, record, row, offload_of(row))
     # Power is patched in flat beside the nested blocks.
     metrics = flat_metrics(value, builder.warnings)
     metrics |= finite(_request_numbers(row.request_metrics), builder.warnings)
@@ -84,7 +84,7 @@ def _point(
     if conc is None or conc <= 0:
         raise RefusedError("missing_isl_osl_conc", f"conc is {conc}")
     scenario = Scenario(AGENTIC, None, None, conc)
-    return builder.point(scenario, offload_of(row), metrics, _facts(row) | facts)
+    return builder.point(scenario, metrics, _facts(row) | facts)
 
 
 def recompute_interactivity(metrics: dict[str, float]) -> None:

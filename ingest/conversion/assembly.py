@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from dashboard.vocabulary.deployments import Deployment
+from dashboard.vocabulary.deployments import Deployment, deployment_label
 from ingest.conversion.identity import (
     Subject,
     Warnings,
@@ -26,6 +26,9 @@ class Offload(NamedTuple):
     backend: str = ""
 
 
+NO_OFFLOAD = Offload()
+
+
 class Scenario(NamedTuple):
     """The scenario's text, its lengths in tokens where it has them, and requests."""
 
@@ -35,14 +38,24 @@ class Scenario(NamedTuple):
     concurrency: int
 
 
-def refuse_failed(row: PointRecord) -> None:
+def refuse_failed(meta: ArtifactMeta, row: PointRecord, offload: Offload) -> None:
     """Raise `RefusedError` ``failed_run`` where no request succeeded, 0 of 0 too."""
     if row.num_requests_successful != 0:
         return
     total = row.num_requests_total
     requests = f"0 of {'?' if total is None else total} requests succeeded"
-    sizes = f"TP{row.tp}" if row.tp is not None else f"prefill TP{row.prefill_tp}"
-    raise RefusedError("failed_run", f"{sizes} c{row.conc}: {requests}")
+    conc = "?" if row.conc is None else row.conc
+    where = f"{_label(meta, row, offload)} c{conc}"
+    raise RefusedError("failed_run", f"{where}: {requests}")
+
+
+def _label(meta: ArtifactMeta, row: PointRecord, offload: Offload) -> str:
+    """Write the deployment of a row in full, or what little can be told of it."""
+    try:
+        deployment = point_deployment(meta, row, subject_of(row, []), offload)
+    except RefusedError:
+        return f"TP{row.tp}" if row.tp is not None else f"prefill TP{row.prefill_tp}"
+    return deployment_label(deployment)
 
 
 def point_deployment(
@@ -66,9 +79,16 @@ def point_deployment(
 class PointBuilder:
     """Gathers what a throughput record says, then makes its point."""
 
-    def __init__(self, meta: ArtifactMeta, record: Record, row: PointRecord) -> None:
+    def __init__(
+        self,
+        meta: ArtifactMeta,
+        record: Record,
+        row: PointRecord,
+        offload: Offload = NO_OFFLOAD,
+    ) -> None:
         """Raise `RefusedError` where no request succeeded or the subject is unknown."""
-        refuse_failed(row)
+        refuse_failed(meta, row, offload)
+        self.offload = offload
         self.meta = meta
         self.record = record
         self.row = row
@@ -78,12 +98,11 @@ class PointBuilder:
     def point(
         self,
         scenario: Scenario,
-        offload: Offload,
         metrics: dict[str, float],
         facts: dict[str, object],
     ) -> PointRow:
         """Return the point; unknown GPU counts are warned of, never guessed."""
-        identity = self._identity(scenario, offload)
+        identity = self._identity(scenario)
         gpus = gpus_of(self.row, identity.deployment)
         if gpus.total is None:
             text = "the sizes do not say how many GPUs there are"
@@ -100,14 +119,15 @@ class PointBuilder:
             warnings=self.warnings,
         )
 
-    def _identity(self, scenario: Scenario, offload: Offload) -> Identity:
+    def _identity(self, scenario: Scenario) -> Identity:
         row, recipe = self.row, self.meta.parts.recipe
+        deployment = point_deployment(self.meta, row, self.subject, self.offload)
         return Identity(
             *self.subject,
             scenario=scenario.text,
             isl=scenario.isl,
             osl=scenario.osl,
-            deployment=point_deployment(self.meta, row, self.subject, offload),
+            deployment=deployment,
             concurrency=scenario.concurrency,
             image=image_of(row.image),
             checkpoint=row.model,

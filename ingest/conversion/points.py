@@ -5,7 +5,7 @@ from typing import Any
 from dashboard.vocabulary.scenarios import scenario_text
 from ingest.artifacts.names import Kind
 from ingest.conversion.agentic import agentic_point, is_agentic
-from ingest.conversion.assembly import Offload, PointBuilder, Scenario
+from ingest.conversion.assembly import PointBuilder, Scenario
 from ingest.conversion.metrics import drop_undefined_interactivity, flat_metrics
 from ingest.conversion.records import (
     ArtifactMeta,
@@ -18,8 +18,6 @@ from ingest.normalize import lengths_in_name
 from ingest.rows import PointRow, SkipRow
 from ingest.schemas.fields import WrongTypeError, read
 from ingest.schemas.points import PointRecord
-
-_NO_OFFLOAD = Offload()
 
 
 def point_row(meta: ArtifactMeta, record: Record) -> PointRow | SkipRow:
@@ -41,7 +39,7 @@ def _fixed_point(meta: ArtifactMeta, record: Record, value: dict[str, Any]) -> P
     scenario = _scenario(meta, record, row)
     metrics = flat_metrics(value, builder.warnings)
     drop_undefined_interactivity(metrics, builder.warnings)
-    return builder.point(scenario, _NO_OFFLOAD, metrics, {})
+    return builder.point(scenario, metrics, {})
 
 
 def _scenario(meta: ArtifactMeta, record: Record, row: PointRecord) -> Scenario:

@@ -100,7 +100,21 @@ def test_zero_successes_are_a_failed_run(total: int) -> None:
 
     assert isinstance(row, SkipRow)
     assert row.reason == "failed_run"
-    assert row.detail == f"TP2 c4: 0 of {total} requests succeeded"
+    assert row.detail == f"TP2/EP2 mtp c4: 0 of {total} requests succeeded"
+
+
+def test_a_failed_run_names_its_whole_deployment() -> None:
+    value = agentic(
+        num_requests_successful=0,
+        kv_offloading="dram",
+        kv_offload_backend="hicache",
+    )
+
+    (row,) = rows_of(NAME, value)
+
+    assert isinstance(row, SkipRow)
+    label = "TP2/EP2 offload=dram:hicache mtp"
+    assert row.detail.startswith(f"{label} c4: 0 of ")
 
 
 @pytest.mark.parametrize(

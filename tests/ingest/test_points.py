@@ -331,6 +331,12 @@ def test_no_successful_request_is_a_failed_run() -> None:
     assert row.detail == "TP2 c64: 0 of ? requests succeeded"
 
 
+def test_a_failed_run_of_unknown_hardware_says_what_little_it_can() -> None:
+    row = refused(num_requests_successful=0, hw="zx81", conc=None)
+
+    assert row.detail == "TP2 c?: 0 of ? requests succeeded"
+
+
 def test_zero_of_zero_requests_is_a_failed_run() -> None:
     row = refused(num_requests_successful=0, num_requests_total=0)
 
