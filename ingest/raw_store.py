@@ -5,10 +5,7 @@ from typing import BinaryIO
 from django.core.files import File
 from django.core.files.storage import Storage, storages
 
-
-def raw_path(sha256: str) -> str:
-    """Return where bytes lie. One level of folders: each costs as much as a file."""
-    return f"{sha256[:2]}/{sha256}"
+from dashboard.vocabulary.raw_files import raw_path
 
 
 def keep(stream: BinaryIO, sha256: str, size: int) -> bool:

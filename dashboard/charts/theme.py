@@ -62,7 +62,7 @@ UNOFFICIAL = (
     Colour("#86198f", "#d9a8ff"),
     Colour("#9466f2", "#d14fe3"),
     Colour("#d13fe0", "#f5bdff"),
-    Colour("#5b3fb8", "#9a8cff"),
+    Colour("#5b3fb8", "#b3a6ff"),
     Colour("#a04fc4", "#c77bf0"),
 )
 UNOFFICIAL_MARKER = "x"

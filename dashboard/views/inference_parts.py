@@ -246,7 +246,7 @@ def words(request: HttpRequest, shown: Shown) -> Words:
     lines = [
         f"Current official sweeps as of {day} (UTC): {counts}",
         f"Runs {named}{more}",
-        *(f"Unofficial: {o.words}" for o in shown.overlays if o.curves),
+        *(f"Dashed, marked with x: {o.words}" for o in shown.overlays if o.curves),
         f"Source: Frontierboard, {request.build_absolute_uri(place + query)}",
     ]
     above = [str(o.state.asked.run_id) for o in shown.overlays if o.curves]

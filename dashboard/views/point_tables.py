@@ -132,10 +132,10 @@ def table_columns(
 ) -> list[Column]:
     """Return the header of the table; each links to the table sorted by it."""
     measured = [(m.name, m.label, m.unit, f"metric-{m.name}") for m in metrics]
-    found = [
+    first, *rest = (
         _column(words, sort, query.copy()) for words in (*_BEFORE, *measured, *_AFTER)
-    ]
-    return [*found, PUBLICATION] if has_overlays else found
+    )
+    return [first, *([PUBLICATION] if has_overlays else []), *rest]
 
 
 def _column(words: tuple[str, str, str, str], sort: str, query: QueryDict) -> Column:

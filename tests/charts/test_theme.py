@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.charts.theme import HARDWARE, MARKERS, Colour, Look, look
+from dashboard.charts.theme import (
+    HARDWARE,
+    MARKERS,
+    UNOFFICIAL,
+    Colour,
+    Look,
+    look,
+    unofficial_look,
+)
 
 # How dichromats see linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
 EYES = {
@@ -98,3 +106,22 @@ def test_the_unknown_is_drawn_too():
     unknown = drawn(hardware="tpu9", framework="newserve")
     assert isinstance(unknown.colour, Colour)
     assert unknown.marker not in MARKERS.values()
+
+
+def test_unofficial_runs_have_colours_that_no_official_line_has():
+    violets = [unofficial_look(n).colour for n in range(len(UNOFFICIAL))]
+    assert len(set(violets)) == len(violets)
+    for ground, paper in GROUNDS.items():
+        for violet in violets:
+            colour = getattr(violet, ground)
+            ends = sorted((luminance(colour), luminance(paper)))
+            assert (ends[1] + 0.05) / (ends[0] + 0.05) >= LEAST_CONTRAST, colour
+            for name, official in HARDWARE.items():
+                apart = lab(linear(colour)) - lab(linear(getattr(official, ground)))
+                assert np.linalg.norm(apart) >= LEAST_DIFFERENCE, (colour, name)
+    assert {unofficial_look(n).marker for n in range(20)} == {"x"}
+    assert "x" not in MARKERS.values()
+
+
+def test_unofficial_lines_are_always_dashed():
+    assert "solid" not in {unofficial_look(n).dash for n in range(20)}

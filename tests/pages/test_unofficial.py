@@ -221,7 +221,7 @@ def test_run_without_a_usable_point_says_why_and_that_it_has_evals(client):
 
 
 def csv_of(client, query: str) -> str:
-    return client.get(f"/inference.csv{query}").content.decode()
+    return str(client.get(f"/inference.csv{query}").content.decode())
 
 
 def test_table_and_csv_hold_the_overlay_first_and_marked(client):
