@@ -11,6 +11,7 @@ from dashboard.views import (
     inference,
     operations,
     requests,
+    run_skips,
     runs,
     search,
     webhooks,
@@ -27,6 +28,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run, name="run"),
     path("runs/<int:run_id>/points.csv", runs.run_points_csv, name="run_points_csv"),
+    path("runs/<int:run_id>/skips", run_skips.run_skips, name="run_skips"),
+    path("runs/<int:run_id>/skips.csv", run_skips.run_skips_csv, name="run_skips_csv"),
     path(
         "runs/<int:run_id>/attempts/<int:attempt>",
         runs.run_attempt,

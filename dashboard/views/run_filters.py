@@ -23,6 +23,7 @@ from dashboard.vocabulary.models import model_group
 
 LONGEST_TEXT = 200
 LONGEST_SHOWN = 60
+MOST_NAMED = 10
 PUBLICATIONS = [*Run.Publication.choices, (HELD, "held")]
 # What the forge may say of a run, stored or not.
 CONCLUSIONS = (
@@ -71,9 +72,12 @@ def _values(field: forms.ChoiceField) -> list[str]:
 
 
 def _unknown(value: str, allowed: list[str]) -> str:
-    cut = value if len(value) <= LONGEST_SHOWN else f"{value[:LONGEST_SHOWN]}…"
     shown = ", ".join(allowed[:20]) + (", …" if len(allowed) > 20 else "")  # noqa: PLR2004  # a line's worth
-    return f"{cut} is not known. Allowed: {shown or 'nothing is stored yet'}."
+    return f"{_cut(value)} is not known. Allowed: {shown or 'nothing is stored yet'}."
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
 
 def _date(label: str) -> forms.DateField:
@@ -150,6 +154,12 @@ class RunFilterForm(forms.Form):
             for name, errors in self.errors.items()
             for error in errors
         ]
+
+    @property
+    def ignored(self) -> list[str]:
+        """Return the parameters that mean nothing here, long names cut."""
+        unknown = [name for name in self.data if name not in self.fields]
+        return [_cut(name) for name in unknown[:MOST_NAMED]]
 
     @property
     def filters(self) -> RunFilters:

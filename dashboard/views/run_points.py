@@ -20,11 +20,11 @@ def points_csv(run: Run) -> HttpResponse:
     writer = csv.writer(answer)
     columns = [metric.column for metric in metrics]
     writer.writerow([*queries.PLACE, *columns, *queries.REPLAYED, *queries.SOURCE])
-    writer.writerows(map(_cells, queries.point_rows(run, points, metrics)))
+    writer.writerows(map(cells, queries.point_rows(run, points, metrics)))
     return answer
 
 
-def _cells(row: Iterable[object]) -> list[object]:
+def cells(row: Iterable[object]) -> list[object]:
     """Blank what is missing; keep a spreadsheet from running text as a formula."""
     return [_safe(value) for value in row]
 

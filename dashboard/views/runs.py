@@ -2,7 +2,6 @@
 
 from http import HTTPStatus
 
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
@@ -12,6 +11,7 @@ from dashboard.queries import runs as queries
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_logs import failed_logs
 from dashboard.queries.run_report import REQUESTS, RunReport, run_report
+from dashboard.views.paging import page_of
 from dashboard.views.run_columns import columns
 from dashboard.views.run_filters import RunFilterForm
 from dashboard.views.run_points import points_csv
@@ -30,11 +30,12 @@ def run_list(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return render(request, "runs.html", {"form": form}, status=400)
     filters = form.filters
-    asked_page = form.cleaned_data["page"] or 1
-    page = Paginator(queries.listed_runs(filters), PAGE_SIZE).get_page(asked_page)
+    found = queries.listed_runs(filters)
+    page, note = page_of(found, PAGE_SIZE, form.cleaned_data["page"])
     context = {
         "form": form,
         "page": page,
+        "page_note": note,
         "listed": queries.with_publication(page),
         "columns": columns(filters.sort),
     }

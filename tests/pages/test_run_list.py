@@ -202,6 +202,26 @@ def test_list_pages_keep_the_filters(client):
     assertContains(page, 'href="?q=Sweep&amp;page=1"')
 
 
+@pytest.mark.parametrize("page", [3, 99999, 10**30])
+def test_list_says_that_a_page_is_not_there(client, page):
+    factories.RunFactory.create_batch(51)
+    text = text_of(client.get(reverse("runs"), {"page": page}))
+    assert f"There is no page {str(page)[:20]}" in text
+    assert "this is page 2 of 2." in text
+    assert "There is no page" not in text_of(client.get(reverse("runs"), {"page": 2}))
+
+
+def test_list_names_the_parameters_that_it_ignores(client):
+    factories.RunFactory()
+    query = {"q": "Sweep", "status": "zzz", "<b>": "1", "x" * 100: "1"}
+    page = client.get(reverse("runs"), query)
+    shown = "x" * 60
+    assertContains(page, f"Not understood, so ignored: status, &lt;b&gt;, {shown}…")
+    assertNotContains(client.get(reverse("runs"), {"q": "Sweep"}), "so ignored")
+    many = {f"name{n}": "1" for n in range(30)}
+    assert len(client.get(reverse("runs"), many).context["form"].ignored) == 10
+
+
 def test_list_asks_the_same_number_of_queries_for_many_runs(
     client, django_assert_num_queries
 ):
