@@ -40,6 +40,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("help", help_views.help_page, name="help"),
     path("search", search.search, name="search"),
     path("api/docs", RedirectView.as_view(pattern_name="api:openapi-view")),
+    path("api/v1/", RedirectView.as_view(pattern_name="api:openapi-view")),
     path("api/v1/", api.urls),
     path("webhooks/github", webhooks.github, name="github_webhook"),
     path("healthz", operations.healthz, name="healthz"),

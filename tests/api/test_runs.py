@@ -240,6 +240,12 @@ def test_interface_describes_itself(client):
     assert "/api/v1/config-keys/{key}/frontier" in body["paths"]
 
 
+@pytest.mark.parametrize("path", ["/api/v1/", "/api/docs"])
+def test_root_of_the_interface_leads_to_its_page(client, path):
+    answer = client.get(path)
+    assert (answer.status_code, answer["Location"]) == (302, "/api/v1/docs")
+
+
 def test_interface_has_a_page_that_loads_nothing_from_elsewhere(client):
     page = client.get("/api/v1/docs").content.decode()
     assert "/static/ninja/swagger-ui-bundle" in page

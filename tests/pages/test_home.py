@@ -97,6 +97,15 @@ def test_checkpoint_changes_are_between_sweeps_that_follow_each_other(client):
     ]
 
 
+def test_checkpoint_change_links_the_run_that_swapped_and_the_one_before(client):
+    sweeps = history("org/a", "org/b")
+    page = home(client)
+    (before, after) = (sweep.run for sweep in sweeps)
+    for name, run in (("before: ", before), ("in ", after)):
+        link = f'{name}<a href="{run.get_absolute_url()}">{run.github_run_id}</a>'
+        assert link in text_of(page)
+
+
 def test_other_keys_held_sweeps_and_unknown_checkpoints_change_nothing(client):
     sweeps = history("org/a", None, "org/a")
     factories.SweepFactory(
