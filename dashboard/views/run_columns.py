@@ -22,13 +22,14 @@ class Column(NamedTuple):
 
 
 _COLUMNS = (
+    # On a phone the first few are seen: what came of the run.
     ("Run", "run", False),
-    ("Title", "title", False),
     ("Conclusion", "conclusion", False),
-    ("Publication", "publication", False),
     ("Points", "points", True),
     ("Missing", "missing", True),
     ("Evals", "evals", True),
+    ("Title", "title", False),
+    ("Publication", "publication", False),
     ("Skips", "skips", True),
     ("Branch", "branch", False),
     ("Made", "made", False),

@@ -75,6 +75,43 @@ def test_run_reads_well_on_every_screen(visitor: Visitor):
     assert visitor.trouble() == []
 
 
+@pytest.mark.parametrize("visitor", SCREENS[2:3], indirect=True)
+def test_a_wide_plan_scrolls_inside_its_own_box(visitor: Visitor):
+    places = [["TP2/EP2 offload=dram:hicache mtp", 2 * n + 1] for n in range(40)]
+    sweep = factories.SweepFactory(planned=places, planned_count=40)
+    factories.SkipFactory.create_batch(7, run=sweep.run, detail="x" * 300)
+    run_id = sweep.run.github_run_id
+    page = visitor.open(f"/runs/{run_id}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    box = page.get_by_role("group", name="Coverage of")
+    assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+    page = visitor.open(f"/runs/{run_id}/skips")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert visitor.accessibility() == []
+    assert visitor.trouble() == []
+
+
+@pytest.mark.parametrize("visitor", SCREENS[2:3], indirect=True)
+@pytest.mark.parametrize(
+    ("path", "table", "columns"),
+    [
+        ("", "Evals", ("Result", "Strict")),
+        ("/runs", "Runs", ("Conclusion", "Points")),
+    ],
+)
+def test_what_matters_is_seen_first_on_a_phone(
+    visitor: Visitor, path: str, table: str, columns: tuple[str, ...]
+):
+    run = eventful_run()
+    page = visitor.open(path or f"/runs/{run.github_run_id}")
+    box = page.locator(f".table-scroll[aria-label='{table}'], #evals + .table-scroll")
+    for name in columns:
+        header = box.get_by_role("columnheader", name=name).first
+        place = header.bounding_box()
+        assert place is not None, name
+        assert place["x"] + place["width"] <= 390, name
+
+
 def test_first_screen_answers_what_how_far_and_whether_it_finished(visitor: Visitor):
     run = eventful_run()
     page = visitor.open(f"/runs/{run.github_run_id}")
