@@ -90,7 +90,8 @@
 
   let waiting = 0;
   const wait = (target) => {
-    if (!target || target.id === "asked") return; // it is asked for every second
+    // What is asked for every few seconds is no waiting.
+    if (!target || target.id === "asked" || one("#awaited")) return;
     if (!view.contains(target) && target !== view) return;
     target.setAttribute("aria-busy", "true");
     waiting = window.setTimeout(() => view.classList.add("is-late"), LATE);
