@@ -27,3 +27,4 @@ install:
 
 install-dev:
 	@$(PYTHON) -m launcher.install --dev
+	@.venv/bin/python -m launcher scripts
