@@ -21,8 +21,10 @@ from dashboard.vocabulary.hardware import HARDWARE
 from dashboard.vocabulary.metrics import AXES, METRICS, default_axes
 from dashboard.vocabulary.models import MODELS, model_group
 from dashboard.vocabulary.scenarios import AGENTIC
+from dashboard.vocabulary.texts import one_line
 
 MOST_NAMED = 100
+MOST_IGNORED = 20
 LONGEST_QUOTE = 80
 LARGEST_ID = 2**63 - 1
 SCENARIOS = ("8k/1k", "1k/1k", "1k/8k", AGENTIC)
@@ -132,7 +134,7 @@ class InferenceForm(forms.Form):
             asked.setlist("since", asked.getlist("from"))
         super().__init__(asked)
         self.names = translation.names
-        self.ignored = translation.ignored
+        self.ignored = self._ignored(translation)
         self.when = MomentForm(asked)
         self.when.full_clean()
         self.moment = self._moment(stored)
@@ -145,6 +147,17 @@ class InferenceForm(forms.Form):
         self._allow_keys(asked, stored)
         for name, allowed in _FIXED.items():
             self._allow(name, allowed)
+
+    def _ignored(self, translation: Translation) -> list[str]:
+        known = {*self.fields, *MomentForm.base_fields, "from"}
+        unknown = [
+            f"{translation.names[name]}={value}"
+            for name, values in translation.asked.lists()
+            if name not in known
+            for value in values
+        ]
+        found = [*translation.ignored, *unknown]
+        return [one_line(text, LONGEST_QUOTE) for text in found[:MOST_IGNORED]]
 
     def _moment(self, stored: Stored) -> datetime | None:
         """Return as of when sweeps are shown: the whole of that day, or a run."""

@@ -154,6 +154,7 @@ _VALUES: dict[str, Callable[[str], str]] = {
     "offload": _lower,
     **dict.fromkeys(SWITCHES, _switch),
 }
+_SYNONYMS = {"to": "date", "as_of": "date"}
 _OFFICIAL: dict[str, Callable[[str], Asked]] = {
     "g_model": partial(_as, "model", _model),
     "g_rundate": partial(_as, "date", str),
@@ -200,9 +201,17 @@ class Translation:
             self._take_official(name, query.getlist(name))
 
     def _take_own(self, name: str, given: Sequence[Any]) -> None:
-        target = {"to": "date"}.get(name.lower(), name.lower())
+        target = _SYNONYMS.get(name.lower(), name.lower())
         meaning = _VALUES.get(target, str)
-        values = [meaning(value) for value in _split(given, is_list=target in LISTS)]
+        said = _split(given, is_list=target in LISTS)
+        if target in self.asked:
+            # Of two names of one parameter the first counts, of two values the last.
+            self.ignored += [f"{name}={value}" for value in said]
+            return
+        if target not in LISTS:
+            self.ignored += [f"{name}={v}" for v in said[:-1] if v != said[-1]]
+            said = said[-1:]
+        values = [meaning(value) for value in said]
         self._set(name, target, [value for value in values if value])
 
     def _take_official(self, name: str, given: Sequence[Any]) -> None:

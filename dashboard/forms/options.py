@@ -42,7 +42,7 @@ def filter_options(
     chosen: Selection, offered: Sequence[SweepFacts]
 ) -> dict[str, list[Option]]:
     """Return the choices of models, scenarios and config keys."""
-    here = [sweep for sweep in offered if chosen.offers(sweep)]
+    here = _nearest(chosen, offered)
     models = {model_group(sweep.model) for sweep in offered} | {chosen.model}
     scenarios = {
         sweep.scenario for sweep in offered if model_group(sweep.model) == chosen.model
@@ -60,8 +60,15 @@ def filter_options(
 
 def check_groups(chosen: Selection, offered: Sequence[SweepFacts]) -> list[Group]:
     """Return the check boxes of the sweeps that could be shown here."""
-    here = [sweep for sweep in offered if chosen.offers(sweep)]
+    here = _nearest(chosen, offered)
     return [group for group in _groups(chosen, here) if group.options]
+
+
+def _nearest(chosen: Selection, offered: Sequence[SweepFacts]) -> list[SweepFacts]:
+    """Return the sweeps of model and scenario, else of the model, else all."""
+    here = [sweep for sweep in offered if chosen.offers(sweep)]
+    of_model = (s for s in offered if model_group(s.model) == chosen.model)
+    return here or list(of_model) or list(offered)
 
 
 def _groups(chosen: Selection, here: Sequence[SweepFacts]) -> Iterator[Group]:

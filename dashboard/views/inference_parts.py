@@ -30,7 +30,8 @@ from dashboard.views.overlays import RunOverlay, placed, run_overlay
 from dashboard.views.point_tables import in_table_order
 from dashboard.vocabulary.hardware import hardware_order
 from dashboard.vocabulary.metrics import METRICS
-from dashboard.vocabulary.scenarios import scenario_label
+from dashboard.vocabulary.models import model_group
+from dashboard.vocabulary.scenarios import scenario_label, scenario_order
 
 OLD = timedelta(days=30)
 MOST_RUNS = 8
@@ -270,8 +271,21 @@ def _mismatch(chosen: Selection, offered: Sequence[SweepFacts]) -> str:
     if keys and current.isdisjoint(keys):
         return f"No current official sweep of {', '.join(keys)} is stored{then}."
     here = [sweep for sweep in offered if chosen.offers(sweep)]
+    if not chosen.model:
+        return f"No official sweep was current{then}."
     if not here:
-        of = f" of {scenario_label(chosen.scenario)}" if chosen.scenario else ""
-        return f"{chosen.model or 'No model'} has no current official sweep{of}{then}."
+        return _elsewhere(chosen, offered, then)
     asked = "; ".join(chosen.filters.named())
     return f"None of the {len(here)} current sweeps passes the filter: {asked}."
+
+
+def _elsewhere(chosen: Selection, offered: Sequence[SweepFacts], then: str) -> str:
+    """Say that nothing of model and scenario is current, and what of the model is."""
+    of = f" of {scenario_label(chosen.scenario)}" if chosen.scenario else ""
+    others = [s for s in offered if model_group(s.model) == chosen.model]
+    scenarios = sorted({s.scenario for s in others}, key=scenario_order)
+    named = ", ".join(map(scenario_label, scenarios))
+    count = len(others)
+    counted = f"{count} current sweeps are" if count > 1 else "only one is"
+    known = f"; its {counted} of {named}" if others else ""
+    return f"{chosen.model} has no current official sweep{of}{then}{known}."

@@ -176,7 +176,10 @@ def test_no_match_names_the_filter_that_leaves_nothing(client):
             "No current official sweep of other is stored.",
         ),
         ("model=dsr1", "DeepSeek-R1-0528 has no current official sweep."),
-        ("scenario=1k/8k", "has no current official sweep of 1k/8k."),
+        (
+            "scenario=1k/8k",
+            "has no current official sweep of 1k/8k; its only one is of 8k/1k.",
+        ),
     ):
         assert reason in client.get(f"/inference?{query}").content.decode()
 

@@ -259,3 +259,49 @@ def test_scripts_get_the_part_that_changes(client):
     back = {"hx-request": "true", "hx-history-restore-request": "true"}
     restored = client.get("/inference", headers=back).content.decode()
     assert restored.strip().startswith("<title>")
+
+
+def test_parameters_that_mean_nothing_are_said(client):
+    curve()
+    answer = client.get("/inference?foo=1&run=5&kind=x&foo=2&sort=gpus&from=2020-01-01")
+    assert answer.context["ignored"] == ["foo=1", "foo=2", "run=5", "kind=x"]
+    assert "ignored: foo=1, foo=2, run=5, kind=x" in answer.content.decode()
+    for understood in ("as_of=2026-12-01", "date=2026-12-01", "asof_run=", "hide="):
+        assert client.get(f"/inference?{understood}").context["ignored"] == []
+
+
+def test_a_second_model_or_date_is_said(client):
+    curve()
+    curve("other", key_fields={"model": "dsr1"})
+    answer = client.get("/inference?model=dsr1&model=qwen3.5")
+    assert answer.context["chosen"].model == "Qwen-3.5-397B-A17B"
+    assert answer.context["ignored"] == ["model=dsr1"]
+    answer = client.get("/inference?date=2026-12-01&as_of=2026-11-01")
+    assert answer.context["ignored"] == ["as_of=2026-11-01"]
+
+
+def test_a_key_of_another_model_is_said_with_the_sweeps_there_are(client):
+    other = curve("other", key_fields={"model": "dsr1"})
+    for number in range(4):
+        curve(f"key-{number}")
+    for key in ("other", other.config_key.key):
+        answer = client.get(f"/inference?model=qwen3.5&key={key}")
+        page = answer.content.decode()
+        assert f"None of the 4 current sweeps passes the filter: key {key}." in page
+        assert "Vendor" in {group.legend for group in answer.context["groups"]}
+
+
+def test_a_scenario_that_a_model_lacks_is_said_with_those_it_has(client):
+    curve("other", scenario="1k/1k", key_fields={"model": "dsr1"})
+    curve("key-a")
+    asked = "model=qwen3.5&scenario=1k/1k&key=other"
+    answer = client.get(f"/inference?{asked}")
+    said = "no current official sweep of 1k/1k; its only one is of 8k/1k."
+    assert said in answer.content.decode()
+    assert "Vendor" in {group.legend for group in answer.context["groups"]}
+
+
+def test_a_day_before_everything_is_said_without_a_model(client):
+    history()
+    page = client.get("/inference?date=2020-01-01").content.decode()
+    assert "No official sweep was current as of 2020-01-01." in page

@@ -42,6 +42,7 @@ def asked(query):
         ("i_log=xy", {"logx": ["1"], "logy": ["1"]}),
         ("i_prec=all&i_disagg=both&i_fw=", {}),
         ("to=2026-08-01", {"date": ["2026-08-01"]}),
+        ("as_of=2026-08-01", {"date": ["2026-08-01"]}),
         ("Model=dsr1&key=a,b&key=c", {"model": ["DeepSeek-R1-0528"], "key": [*"abc"]}),
     ],
 )
