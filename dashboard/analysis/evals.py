@@ -1,6 +1,6 @@
 """What an eval score says: whether it reaches its floor, and how surely."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import sqrt
 from typing import Literal
 
@@ -17,6 +17,15 @@ Outcome = Literal[
 
 # From worst to best: an eval is as good as the worst of its scores.
 _ORDER: tuple[Outcome, ...] = ("fail", "borderline", "thin margin", "pass")
+# A point has several tasks; doubt about one outweighs that another passed.
+_OF_TASKS: tuple[Outcome, ...] = (
+    "fail",
+    "borderline",
+    "too few questions",
+    "not measured",
+    "thin margin",
+    "pass",
+)
 PASSED: frozenset[Outcome] = frozenset({"pass", "thin margin"})
 
 Z95 = 1.959964
@@ -45,6 +54,11 @@ def outcome(
     found = [scores.get(name) for name in filters(task)]
     outcomes = [_against(lowest, share, n) for share in found if share is not None]
     return min(outcomes, key=_ORDER.index)
+
+
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return what the outcomes of several tasks say together; none is not measured."""
+    return min(outcomes, key=_OF_TASKS.index, default="not measured")
 
 
 def _against(lowest: float, share: float, n: int) -> Outcome:

@@ -11,6 +11,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from dashboard.analysis import pareto
+from dashboard.analysis.eval_places import EvalPlace
 from dashboard.api.errors import ErrorBody, RequestFault, not_found
 from dashboard.models import ConfigKey, Deployment, EvalResult, Point, Sweep
 from dashboard.queries import frontiers
@@ -130,7 +131,7 @@ def frontier(
         "y": axes.y,
         "sweep": _sweep(curve.sweep),
         "extensions": [_sweep(sweep) for sweep in curve.extensions],
-        **_standings(points, axes, frontiers.curve_evals(curve)),
+        **_standings(points, axes, frontiers.curve_evals(curve, points)),
     }
 
 
@@ -210,7 +211,7 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
 def _standings(
     points: Sequence[Point],
     axes: Axes,
-    evals: dict[frontiers.EvalPlace, list[EvalResult]],
+    evals: dict[EvalPlace, list[EvalResult]],
 ) -> dict[str, list[dict[str, Any]]]:
     values = frontiers.point_values(points, (axes.x, axes.y)).assign(curve=0)
     standings = pareto.standings(values, "curve", axes.x, axes.y)
@@ -236,9 +237,9 @@ def _point(
     point: Point,
     x: float,
     y: float,
-    evals: dict[frontiers.EvalPlace, list[EvalResult]],
+    evals: dict[EvalPlace, list[EvalResult]],
 ) -> dict[str, Any]:
-    place = (point.sweep.run_id, point.deployment_id, point.concurrency)
+    place = frontiers.point_place(point)
     scores = [EvalBody.from_orm(result) for result in evals.get(place, [])]
     return {
         "deployment": point.deployment.label,

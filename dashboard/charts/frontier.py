@@ -40,6 +40,7 @@ _HOVERED = (
     "measured_at",
     "image",
     "flags",
+    "eval",
 )
 
 # No bold: plotly makes it with style attributes, which the pages' policy forbids.
@@ -47,7 +48,7 @@ _HOVER = (
     "{key}<br>{checkpoint}<br>%{{customdata[1]}}, concurrency %{{customdata[2]}}"
     "<br>{x}: %{{x:,.7~r}}<br>{y}: %{{y:,.7~r}}"
     "<br>run %{{customdata[3]}}, %{{customdata[4]}}<br>%{{customdata[5]}}"
-    "%{{customdata[6]}}<extra></extra>"
+    "<br>eval: %{{customdata[7]}}%{{customdata[6]}}<extra></extra>"
 )
 
 
@@ -303,8 +304,18 @@ def _customdata(points: pd.DataFrame) -> list[list[Any]]:
             f"{measured_at:%Y-%m-%d}",
             escape(one_line(image)),
             "".join(f"<br>{escape(one_line(text))}" for _, text in flags),
+            eval_outcome,
         ]
-        for point_id, deployment, concurrency, run_id, measured_at, image, flags in rows
+        for (
+            point_id,
+            deployment,
+            concurrency,
+            run_id,
+            measured_at,
+            image,
+            flags,
+            eval_outcome,
+        ) in rows
     ]
 
 

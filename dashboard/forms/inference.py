@@ -37,6 +37,7 @@ TEXT_COLUMNS = (
     "concurrency",
     "gpus",
     "standing",
+    "eval",
     "checkpoint",
     "run_id",
 )

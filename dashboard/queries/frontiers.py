@@ -7,14 +7,13 @@ from datetime import datetime
 import pandas as pd
 from django.db.models.query import QuerySet
 
+from dashboard.analysis.eval_places import EvalPlace, points_of_evals
 from dashboard.analysis.frames import HOT_METRICS
 from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, EvalResult, Point, Sweep
 from dashboard.queries.currency import sweeps_as_of
 from dashboard.vocabulary.metrics import DERIVED
 from dashboard.vocabulary.scenarios import scenario_order
-
-EvalPlace = tuple[int, int, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,16 +119,31 @@ def stored_value(point: Point, name: str) -> float | None:
     return None if found is None else float(found)
 
 
-def curve_evals(curve: StoredCurve) -> dict[EvalPlace, list[EvalResult]]:
-    """Return the scores of the curve by (run, deployment, concurrency)."""
+def point_place(point: Point) -> EvalPlace:
+    """Return where a point of a curve was measured."""
+    deployment = point.deployment
+    return EvalPlace(
+        point.sweep.run_id, deployment.pk, deployment.tp, point.concurrency
+    )
+
+
+def curve_evals(
+    curve: StoredCurve, points: Iterable[Point]
+) -> dict[EvalPlace, list[EvalResult]]:
+    """Return the scores of the curve by the place of the point they belong to."""
     found = EvalResult.objects.filter(
         run__in=[sweep.run_id for sweep in curve.sweeps],
         config_key=curve.sweep.config_key_id,
         scenario=curve.sweep.scenario,
         is_current=True,
-    ).order_by("task", "pk")
+    )
+    placed = [
+        (EvalPlace(r.run_id, r.deployment_id, r.deployment.tp, r.concurrency), r)
+        for r in found.select_related("deployment").order_by("task", "pk")
+    ]
+    belongs = points_of_evals(map(point_place, points), (place for place, _ in placed))
     grouped: dict[EvalPlace, list[EvalResult]] = {}
-    for result in found:
-        place = (result.run_id, result.deployment_id, result.concurrency)
-        grouped.setdefault(place, []).append(result)
+    for place, result in placed:
+        if place in belongs:
+            grouped.setdefault(belongs[place], []).append(result)
     return grouped

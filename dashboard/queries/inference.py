@@ -54,6 +54,8 @@ POINT_FIELDS = {
     "point_id": "id",
     "sweep_id": "sweep_id",
     "deployment": "deployment__label",
+    "deployment_id": "deployment_id",
+    "tp": "deployment__tp",
     "disagg": "deployment__disagg",
     "concurrency": "concurrency",
     "attempt": "attempt",

@@ -89,7 +89,7 @@ def standing(name: str) -> str:
 _ROW = (
     '<tr data-point="{}" data-key="{}"><th scope="row" class="nowrap">{}</th>{}'
     '<td class="nowrap">{}</td><td class="num">{}</td><td class="num">{}</td>{}'
-    '<td>{}{}</td><td class="nowrap" title="{}">{}</td>'
+    '<td>{}{}</td><td class="nowrap">{}</td><td class="nowrap" title="{}">{}</td>'
     '<td class="nowrap"><a href="{}">{}</a></td></tr>'
 )
 
@@ -114,6 +114,7 @@ def table_row(row: Any) -> SafeString:
             ' <span class="flag" title="{}">{}</span>',
             ((code, one_line(text)) for code, text in point["flags"]),
         ),
+        point["eval"],
         one_line(point["checkpoint"]),
         one_line(base_name(point["checkpoint"])),
         row.run_path,

@@ -16,6 +16,7 @@ from dashboard.charts.frontier import Overlay, overlay_key
 from dashboard.charts.theme import Look, unofficial_look
 from dashboard.forms.selection import Selection
 from dashboard.queries import inference as queries
+from dashboard.queries.point_evals import with_evals
 from dashboard.views.asked_runs import AskedState
 from dashboard.views.point_tables import in_table_order
 from dashboard.vocabulary.models import model_group
@@ -195,4 +196,4 @@ def placed(
     where = queries.places(filters.deployment, filters.offload, filters.spec)
     found = queries.points(drawn, (chosen.x, chosen.y), where, counting)
     standing = standings(found, "config_key", chosen.x, chosen.y)
-    return found.assign(standing=standing)
+    return with_evals(found.assign(standing=standing))

@@ -119,6 +119,7 @@ _BEFORE = (
 )
 _AFTER = (
     ("standing", "Standing", "", "word-frontier"),
+    ("eval", "Eval", "", "word-floor"),
     ("checkpoint", "Checkpoint", "", "word-checkpoint"),
     ("run_id", "Run", "", "word-run"),
 )
@@ -187,7 +188,7 @@ def csv_answer(blocks: Sequence[Block], x: str, y: str, filename: str) -> HttpRe
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
     writer = csv.writer(answer)
-    ends = ("flags", "publication", *SOURCES)
+    ends = ("flags", "eval", "publication", *SOURCES)
     writer.writerow([*PROVENANCE, *(m.column for m in metrics), *ends])
     for block in blocks:
         writer.writerows(_csv_rows(block, metrics))
@@ -202,6 +203,7 @@ def _csv_rows(block: Block, metrics: Sequence[Metric]) -> Iterator[list[object]]
             *(_safe(point[name]) for name in PROVENANCE),
             *("" if value is None else value for value in values),
             _safe(flags),
+            point["eval"],
             block.publication,
             *(_safe(point[name]) for name in SOURCES),
         ]

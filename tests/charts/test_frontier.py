@@ -22,6 +22,7 @@ def frame(*rows: dict[str, Any]) -> pd.DataFrame:
         "measured_at": START,
         "image": "img:1",
         "flags": [],
+        "eval": "not measured",
         "standing": "frontier",
         X: 50.0,
         Y: 1000.0,

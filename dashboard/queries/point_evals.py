@@ -1,0 +1,69 @@
+"""What the evals say of each point of a frame, in one query."""
+
+import pandas as pd
+
+from dashboard.analysis.eval_places import EvalPlace, points_of_evals
+from dashboard.analysis.evals import Outcome, outcome, worst
+from dashboard.models import EvalResult
+
+_PLACE = ("run_id", "config_key", "scenario", "deployment_id", "tp", "concurrency")
+_FIELDS = (
+    "run__github_run_id",
+    "config_key__key",
+    "scenario",
+    "deployment_id",
+    "deployment__tp",
+    "concurrency",
+    "config_key__model",
+    "task",
+    "n",
+    "strict",
+    "flexible",
+    "score",
+)
+
+
+def with_evals(points: pd.DataFrame) -> pd.DataFrame:
+    """Return the points frame with ``eval``: the worst outcome of each point's tasks.
+
+    A point without a current score of its run is ``not measured``.
+    """
+    if points.empty:
+        return points.assign(eval=pd.Series(dtype=object))
+    rows = points[list(_PLACE)].itertuples(index=False, name=None)
+    places = [_place(row) for row in rows]
+    stored = _stored(points)
+    belongs = points_of_evals(places, stored)
+    judged: dict[EvalPlace, list[Outcome]] = {}
+    for place, outcomes in stored.items():
+        if place in belongs:
+            judged.setdefault(belongs[place], []).extend(outcomes)
+    return points.assign(eval=[worst(judged.get(place, ())) for place in places])
+
+
+def _stored(points: pd.DataFrame) -> dict[EvalPlace, list[Outcome]]:
+    found = EvalResult.objects.filter(
+        is_current=True,
+        run__github_run_id__in=set(points["run_id"].tolist()),
+        config_key__key__in=set(points["config_key"]),
+        scenario__in=set(points["scenario"]),
+    )
+    grouped: dict[EvalPlace, list[Outcome]] = {}
+    for row in found.values_list(*_FIELDS):
+        model, task, n, strict, flexible, score = row[len(_PLACE) :]
+        scores = {"strict": strict, "flexible": flexible, "score": score}
+        judged = outcome(model, task, scores, n)
+        grouped.setdefault(_place(row[: len(_PLACE)]), []).append(judged)
+    return grouped
+
+
+def _place(row: tuple[object, ...]) -> EvalPlace:
+    *curve, deployment, tp, concurrency = row
+    return EvalPlace(
+        tuple(curve), int(str(deployment)), _whole(tp), _whole(concurrency)
+    )
+
+
+def _whole(value: object) -> int | None:
+    """Read a count; a frame's column with holes holds floats, NaN where missing."""
+    return None if value is None or pd.isna(value) else int(value)  # type: ignore[call-overload]
