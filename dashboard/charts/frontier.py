@@ -9,6 +9,7 @@ import pandas as pd
 
 from dashboard.analysis.curves import Curve
 from dashboard.charts import theme
+from dashboard.vocabulary.flags import is_about
 from dashboard.vocabulary.frameworks import framework_label
 from dashboard.vocabulary.hardware import hardware_label
 from dashboard.vocabulary.metrics import METRICS, Metric
@@ -177,7 +178,11 @@ def _nothing(points: int, axes: Axes) -> str:
 def _traces(
     points: pd.DataFrame, lines: Sequence[_Line], axes: Axes, roles: Sequence[str]
 ) -> list[Figure]:
-    flagged = [bool(flags) for flags in points["flags"]]
+    shown = (axes.x, axes.y)
+    flagged = [
+        any(is_about(code, text, shown) for code, text in flags)
+        for flags in points["flags"]
+    ]
     drawn = _Drawn(
         points[axes.x].tolist(),
         points[axes.y].tolist(),

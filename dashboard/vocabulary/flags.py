@@ -1,5 +1,7 @@
 """Doubts about a stored point: their codes, what they mean, and which weigh enough."""
 
+import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 
@@ -149,6 +151,27 @@ def is_out(code: str) -> bool:
     """Tell whether a flag keeps its point off the frontier."""
     flag = FLAGS.get(code)
     return flag is not None and flag.is_out
+
+
+# Parts of the names of the metrics that a flag casts doubt on.
+_ABOUT = {
+    "power_invalid": ("power", "joules"),
+    "zero_tpot": ("tpot", "intvty"),
+    "gpu_count_unknown": ("_per_gpu", "_per_cluster_gpu"),
+}
+
+
+def is_about(code: str, text: str, metrics: Collection[str]) -> bool:
+    """Tell whether a flag weighs for what is shown of its point.
+
+    So it is if it keeps the point off the frontier, or if it is about one of the
+    ``metrics``: by its code, or because its text names the metric.
+    """
+    parts = _ABOUT.get(code, ())
+    named = {word.rstrip(".") for word in re.findall(r"[\w.]+", text)}
+    return is_out(code) or any(
+        name in named or any(part in name for part in parts) for name in metrics
+    )
 
 
 def flag_title(code: str) -> str:

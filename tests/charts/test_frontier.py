@@ -3,11 +3,13 @@
 from typing import Any
 
 import pandas as pd
+import pytest
 from plotly.graph_objects import Figure
 
 from dashboard.analysis.curves import Curve
 from dashboard.charts.exports import Words, export_layout, html_document, titled
 from dashboard.charts.frontier import MOST_POINTS, Axes, frontier_figure
+from dashboard.vocabulary.flags import is_about
 from tests.analysis.test_curves import START, sweep
 
 X, Y = "median_intvty", "tput_per_gpu"
@@ -110,10 +112,32 @@ def test_logarithmic_axes_show_what_is_above_zero_and_keep_the_zoom():
 
 
 def test_doubtful_points_wear_a_ring():
-    drawn = figure({X: 10.0}, {X: 20.0, "flags": [["c", "odd"]]})
+    drawn = figure({X: 10.0}, {X: 20.0, "flags": [["nan_token", f"{Y} is nan"]]})
     assert drawn["data"][0]["marker"]["line"]["width"] == [0, 2]
     assert "line" not in figure({})["data"][0]["marker"]
     Figure(drawn)
+
+
+def test_a_doubt_about_neither_axis_is_in_the_hover_and_wears_no_ring():
+    for flag in (["power_invalid", "power"], ["nan_token", f"{X}_std is nan"]):
+        (trace,) = figure({"flags": [flag]})["data"]
+        assert "line" not in trace["marker"]
+        assert flag[1] in trace["customdata"][0][6]
+
+
+@pytest.mark.parametrize(
+    ("code", "metric", "is_ringed"),
+    [
+        ("power_invalid", "joules_per_output_token", True),
+        ("power_invalid", "median_ttft", False),
+        ("gpu_count_unknown", "output_tput_per_gpu", True),
+        ("gpu_count_unknown", "median_ttft", False),
+        ("littles_law", "median_ttft", True),
+        ("outside_changelog", "median_ttft", False),
+    ],
+)
+def test_a_flag_rings_only_what_it_is_about(code, metric, is_ringed):
+    assert is_about(code, "", (metric,)) is is_ringed
 
 
 def test_an_incomplete_sweep_says_so_on_its_line():
