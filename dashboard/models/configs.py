@@ -2,22 +2,36 @@
 
 from django.db import models
 from django.db.models.functions import Lower
+from django.db.models.lookups import Exact
 from django.urls import reverse
 
 from dashboard.models.runs import Repository
 from dashboard.models.stamps import Stamped
+from dashboard.models.validators import validate_aliases
 
 
 class Checkpoint(models.Model):
     """The exact weights served. Spelling differences live in ``aliases``."""
 
     name = models.CharField(max_length=300)
-    aliases = models.JSONField(default=list, blank=True)
+    aliases = models.JSONField(default=list, blank=True, validators=[validate_aliases])
 
     class Meta:
         constraints = [
             # Letter case never makes other weights.
             models.UniqueConstraint(Lower("name"), name="checkpoint_name_unique"),
+            # Reading the definitions walks them: anything else would stop it.
+            models.CheckConstraint(
+                condition=Exact(
+                    models.Func(
+                        "aliases",
+                        function="jsonb_typeof",
+                        output_field=models.TextField(),
+                    ),
+                    "array",
+                ),
+                name="checkpoint_aliases_are_a_list",
+            ),
         ]
 
     def __str__(self) -> str:

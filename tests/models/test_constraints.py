@@ -107,6 +107,11 @@ def _():
     factories.CheckpointFactory(name="ORG-A/model")
 
 
+@breaks("checkpoint_aliases_are_a_list")
+def _():
+    factories.CheckpointFactory(aliases="org-a/Model")
+
+
 @breaks("snapshot_unique")
 def _():
     twice(factories.ConfigSnapshotFactory, sha="a", name="amd-master.yaml")

@@ -139,3 +139,14 @@ def test_editing_a_checkpoint_asks_for_its_runs_to_be_named_anew(admin_client, r
     admin_client.post(path, {"name": checkpoint.name, "aliases": '["org-a/Other"]'})
     request = IngestRequest.objects.get()
     assert (request.kind, request.target) == ("replay", checkpoint.name)
+
+
+@pytest.mark.parametrize(
+    "aliases", ["5", '"org-a/Other"', '{"a": 1}', '["a", 5]', '[" "]']
+)
+def test_aliases_are_a_list_of_names(admin_client, rows, aliases):
+    path = reverse("admin:dashboard_checkpoint_change", args=[rows.checkpoint.pk])
+    response = admin_client.post(path, {"name": "org-a/Model", "aliases": aliases})
+    assertContains(response, "Give a list of names")
+    rows.checkpoint.refresh_from_db()
+    assert rows.checkpoint.aliases == []

@@ -1,0 +1,11 @@
+"""What the texts and lists that people type into rows have to look like."""
+
+from django.core.exceptions import ValidationError
+
+
+def validate_aliases(value: object) -> None:
+    """Refuse what is not a list of texts that each say something."""
+    if not isinstance(value, list) or not all(
+        isinstance(alias, str) and alias.strip() for alias in value
+    ):
+        raise ValidationError('Give a list of names, as in ["org/Model", "Model"].')
