@@ -90,17 +90,35 @@ def ingest_remote(
 
 
 def _run(github: GitHub, run_id: int) -> JsonObject:
+    hint = "" if settings.GITHUB_TOKEN else "; private ones need GITHUB_TOKEN"
+    not_found = f"run {run_id} was not found in {github.repository}{hint}"
     try:
         run = github.run(run_id)
     except NotFoundError as error:
-        hint = "" if settings.GITHUB_TOKEN else "; private ones need GITHUB_TOKEN"
-        where = github.repository
-        raise IngestError(f"run {run_id} was not found in {where}{hint}") from error
+        raise IngestError(not_found) from error
     except ForbiddenError as error:
         raise IngestError(f"run {run_id} may not be read: {error}") from error
     if run.get("id") != run_id:
         raise IngestError(f"GitHub answers with run {run.get('id')!r} for {run_id}")
+    if _is_private(run) and not _is_entered(github.repository, _repository_name(run)):
+        # Anybody may ask by a link: it must not even show that there is such a run.
+        raise IngestError(not_found)
     return run
+
+
+def _is_private(run: JsonObject) -> bool:
+    repository = run.get("repository")
+    return isinstance(repository, dict) and bool(repository.get("private"))
+
+
+def _is_entered(*names: str) -> bool:
+    """Tell whether one of the names is the settings' repository or one known here."""
+    configured = settings.FRONTIERBOARD_REPOSITORY.casefold()
+    return any(
+        name.casefold() == configured
+        or Repository.objects.filter(full_name__iexact=name).exists()
+        for name in names
+    )
 
 
 def _known_under(run: JsonObject, asked: str) -> JsonObject:

@@ -11,7 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from dashboard.ingest_requests import RequestRefusedError, request_run, resend_lost
-from dashboard.models import Fetch, IngestRequest
+from dashboard.models import Fetch, IngestRequest, Repository
 from ingest import tasks
 from ingest.progress import silent
 from ingest.remote_runs import ingest_remote
@@ -184,6 +184,30 @@ def test_private_repository_without_token_says_what_helps(
     request = run_task(request_run(run_id=5, repository="o/private"))
     assert request.state == State.FAILED
     assert "private ones need GITHUB_TOKEN" in request.error
+
+
+def test_private_repository_nobody_entered_is_not_read_with_our_token(
+    served: FakeGitHub, sent: list[Any]
+) -> None:
+    served.runs[RUN]["repository"] = {"full_name": "o/secret", "private": True}
+    request = run_task(request_run(run_id=RUN, repository="o/secret"))
+    assert request.state == State.FAILED
+    assert request.error == f"run {RUN} was not found in o/secret"
+    assert served.count("/artifacts") == 0
+    assert not Repository.objects.filter(full_name="o/secret").exists()
+
+
+@pytest.mark.parametrize("how", ["settings", "row"])
+def test_private_repository_that_was_entered_is_read(
+    served: FakeGitHub, sent: list[Any], settings: Any, how: str
+) -> None:
+    served.runs[RUN]["repository"] = {"full_name": "o/secret", "private": True}
+    if how == "settings":
+        settings.FRONTIERBOARD_REPOSITORY = "O/Secret"
+    else:
+        Repository.objects.create(full_name="o/secret")
+    request = run_task(request_run(run_id=RUN, repository="o/secret"))
+    assert (request.state, request.error) == (State.DONE, "")
 
 
 def test_refused_token_ends_with_one_line(
