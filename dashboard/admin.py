@@ -36,11 +36,13 @@ from dashboard.models import (
     Sweep,
 )
 
-# The class takes a parameter in its stubs only.
+# The classes take a parameter in their stubs only.
 if TYPE_CHECKING:
     BaseAdmin = ModelAdmin[Any]
+    BaseForm = forms.ModelForm[Any]
 else:
     BaseAdmin = ModelAdmin
+    BaseForm = forms.ModelForm
 
 TRIAGE = "triage"
 
@@ -197,8 +199,24 @@ class IngestRequestAdmin(DerivedAdmin):
     search_fields = ["target", "=github_run_id"]
 
 
+def _target(correction: Correction) -> corrections.Target:
+    names = [part.name for part in parts_of(corrections.Target)]
+    return corrections.Target(**{name: getattr(correction, name) for name in names})
+
+
+class CorrectionForm(BaseForm):
+    """A correction that says beside the fields why it cannot be made."""
+
+    def _post_clean(self) -> None:
+        # Only now does the row hold what was typed.
+        super()._post_clean()
+        if not self.errors and (refusal := corrections.why_not(_target(self.instance))):
+            self.add_error(None, refusal)
+
+
 @admin.register(Correction)
 class CorrectionAdmin(CorrectingAdmin):
+    form = CorrectionForm
     list_display = [
         "action",
         "run",
@@ -236,10 +254,9 @@ class CorrectionAdmin(CorrectingAdmin):
         form: Any,  # noqa: ARG002  # Django's signature
         change: Any,  # noqa: ARG002  # Django's signature
     ) -> None:
-        names = [part.name for part in parts_of(corrections.Target)]
-        target = corrections.Target(**{name: getattr(obj, name) for name in names})
+        author = request.user.get_username()
         made = corrections.correct(
-            target=target, author=request.user.get_username(), reason=obj.reason
+            target=_target(obj), author=author, reason=obj.reason
         )
         obj.pk = made.pk
         obj.refresh_from_db()

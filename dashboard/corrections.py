@@ -14,13 +14,15 @@ from dashboard.models import (
     ConfigKey,
     Correction,
     Deployment,
+    EvalResult,
+    Point,
     Run,
     Sweep,
 )
 
 
 class CorrectionRefusedError(ValueError):
-    """The correction lacks its author or its reason."""
+    """The correction lacks its author or its reason, or is about nothing there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +88,8 @@ def correct(*, target: Target, author: str, reason: str) -> Correction:
 
     1. Refuse without author or reason. 2. Lock the run, so that two people cannot
     decide at once. 3. Return an equal active correction; ask again if what follows
-    from it was never derived. 4. Undo the contrary one:
-    a sweep is either held or published. 5. Store and ask.
+    from it was never derived. 4. Refuse what :func:`why_not` refuses. 5. Undo the
+    contrary one: a sweep is either held or published. 6. Store and ask.
     """
     _require(author, reason)
     with transaction.atomic():
@@ -97,11 +99,68 @@ def correct(*, target: Target, author: str, reason: str) -> Correction:
         if found is not None:
             see_to_derivation(run=target.run, since=found.made_at, requested_by=author)
             return found
+        if refusal := why_not(target):
+            raise CorrectionRefusedError(refusal)
         _undo_contrary(target, author, reason)
         made = Correction.objects.create(**wanted, author=author, reason=reason)
         request_derivation(run=target.run, requested_by=author)
     made.refresh_from_db()
     return made
+
+
+def why_not(target: Target) -> str:
+    """Return why a correction cannot be about its target, or an empty text."""
+    if target.action == Correction.Action.HIDE:
+        return _why_not_hidden(target)
+    if target.action == Correction.Action.EXCLUDE:
+        return _why_not_excluded(target)
+    return _why_not_decided(target)
+
+
+def _why_not_hidden(target: Target) -> str:
+    if target == Target(action=target.action, run=target.run):
+        return ""
+    return "Hiding takes a whole run; exclude its attempts and points instead."
+
+
+def _why_not_excluded(target: Target) -> str:
+    asked = {
+        "attempt": target.attempt,
+        "config_key": target.config_key,
+        "scenario": target.scenario or None,
+        "deployment": target.deployment,
+        "concurrency": target.concurrency,
+    }
+    of_result = {name: part for name, part in asked.items() if part is not None}
+    of_sweep = {"config_key", "scenario"}
+    of_point = {
+        f"sweep__{name}" if name in of_sweep else name: part
+        for name, part in of_result.items()
+    }
+    # An exclusion takes the eval scores of a place out, too.
+    points = Point.objects.filter(sweep__run=target.run, **of_point)
+    evals = EvalResult.objects.filter(run=target.run, **of_result)
+    if points.exists() or evals.exists():
+        return ""
+    return "This names no point of the run."
+
+
+def _why_not_decided(target: Target) -> str:
+    """Say why a target is no sweep, which is what is held and published."""
+    whole = Target(
+        action=target.action,
+        run=target.run,
+        config_key=target.config_key,
+        scenario=target.scenario,
+    )
+    if target != whole or target.config_key is None or not target.scenario:
+        return "A sweep is held or published: give its config key and scenario only."
+    sweeps = target.run.sweeps.filter(
+        config_key=target.config_key, scenario=target.scenario
+    )
+    if sweeps.exists():
+        return ""
+    return "The run has no sweep of this config key and scenario."
 
 
 def undo(*, correction: Correction, author: str, reason: str) -> Correction:

@@ -83,7 +83,7 @@ class Standing:
     sweep: StoredSweep
     places: set[Place] = field(default_factory=set)
     is_append_only: bool = False
-    corrections: set[str] = field(default_factory=set)
+    decision: str = ""  # of a person: hold, publish or none
     state: str = Sweep.State.FORMER
     reason: str = ""
     extends_id: int | None = None
@@ -130,9 +130,7 @@ def _standings(sweeps: Sequence[StoredSweep]) -> list[Standing]:
                 (run_id, sweep.key, scenario_type(sweep.scenario)) in added
                 for run_id in (sweep.run_id, sweep.published_by_id)
             ),
-            corrections={
-                c.action for c in corrections.get(sweep.run_id, []) if _is_of(c, sweep)
-            },
+            decision=_decision(corrections.get(sweep.run_id, []), sweep),
         )
         for sweep in sweeps
     ]
@@ -158,15 +156,22 @@ def _append_only_keys(sweeps: Sequence[StoredSweep]) -> set[tuple[int, str, str]
 def _sweep_corrections(
     sweeps: Sequence[StoredSweep],
 ) -> dict[int, list[Correction]]:
-    """Return active holds and publications by run id."""
+    """Return active holds and publications by run id, the oldest first."""
     found: dict[int, list[Correction]] = {}
-    for correction in Correction.objects.filter(
+    active = Correction.objects.filter(
         run_id__in={s.run_id for s in sweeps},
         undone_at__isnull=True,
         action__in=[Correction.Action.HOLD, Correction.Action.PUBLISH],
-    ):
+    )
+    for correction in active.order_by("made_at", "pk"):
         found.setdefault(correction.run_id, []).append(correction)
     return found
+
+
+def _decision(corrections: Iterable[Correction], sweep: StoredSweep) -> str:
+    """Return the newest decision that reaches a sweep, or an empty text."""
+    reaching = [c.action for c in corrections if _is_of(c, sweep)]
+    return reaching[-1] if reaching else ""
 
 
 def _is_of(correction: Correction, sweep: StoredSweep) -> bool:
@@ -223,9 +228,9 @@ def _hold_reason(
     """Return why a sweep may not become current, or an empty text."""
     if not standing.sweep.received_count:
         return "no usable point"
-    if Correction.Action.HOLD in standing.corrections:
+    if standing.decision == Correction.Action.HOLD:
         return "held by a person"
-    if Correction.Action.PUBLISH in standing.corrections or current is None:
+    if standing.decision == Correction.Action.PUBLISH or current is None:
         return ""
     return _why_not_current(standing, current, extensions)
 

@@ -2,6 +2,7 @@
 
 # mypy: allow-untyped-calls
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -86,6 +87,10 @@ def test_author_and_reason_are_required(lacking, text):
 def test_exclusions_of_different_points_stand_side_by_side():
     sweep = factories.SweepFactory()
     deployment = factories.DeploymentFactory()
+    for concurrency in (4, 8):
+        factories.PointFactory(
+            sweep=sweep, deployment=deployment, concurrency=concurrency
+        )
     place = {"run": sweep.run, "config_key": sweep.config_key, "scenario": "8k/1k"}
     for concurrency in (4, 8, 4):
         corrections.exclude_points(
@@ -97,7 +102,7 @@ def test_exclusions_of_different_points_stand_side_by_side():
 
 
 def test_a_correction_without_parts_means_the_whole_run_once():
-    run = factories.RunFactory()
+    run = factories.PointFactory().sweep.run
     corrections.exclude_points(run=run, **BY)
     corrections.exclude_points(run=run, **BY)
     assert Correction.objects.count() == 1
@@ -158,6 +163,56 @@ def test_holding_leaves_the_other_scenario_alone():
     corrections.publish_sweep(sweep=other, **BY)
     corrections.hold_sweep(sweep=sweep, **BY)
     assert Correction.objects.filter(undone_at=None).count() == 2
+
+
+@pytest.mark.parametrize("part", ["attempt", "concurrency"])
+def test_hiding_takes_a_whole_run(part):
+    point = factories.PointFactory()
+    target = corrections.Target(
+        action="hide", run=point.sweep.run, **{part: getattr(point, part)}
+    )
+    with pytest.raises(corrections.CorrectionRefusedError, match="exclude"):
+        corrections.correct(target=target, **BY)
+
+
+@pytest.mark.parametrize("action", ["hold", "publish"])
+def test_holding_and_publishing_take_a_sweep_of_the_run(action):
+    sweep = factories.SweepFactory()
+    whole = corrections.Target(
+        action=action,
+        run=sweep.run,
+        config_key=sweep.config_key,
+        scenario=sweep.scenario,
+    )
+    for part in (
+        {"config_key": None},
+        {"scenario": ""},
+        {"attempt": 1},
+        {"run": factories.RunFactory()},
+    ):
+        with pytest.raises(corrections.CorrectionRefusedError, match="sweep"):
+            corrections.correct(target=replace(whole, **part), **BY)
+    assert corrections.correct(target=whole, **BY).action == action
+
+
+def test_an_exclusion_names_a_point_or_a_score_of_the_run():
+    point = factories.PointFactory(concurrency=4)
+    score = factories.EvalResultFactory(run=point.sweep.run, concurrency=16)
+    for part in ({"concurrency": 5}, {"attempt": 9}, {"scenario": "1k/1k"}):
+        with pytest.raises(corrections.CorrectionRefusedError, match="no point"):
+            corrections.exclude_points(run=point.sweep.run, **part, **BY)
+    corrections.exclude_points(
+        run=point.sweep.run, scenario=point.sweep.scenario, concurrency=4, **BY
+    )
+    corrections.exclude_points(
+        run=score.run, config_key=score.config_key, concurrency=16, **BY
+    )
+
+
+def test_an_equal_correction_of_before_is_returned_whatever_it_names():
+    old = factories.CorrectionFactory(action="hide", attempt=3)
+    target = corrections.Target(action="hide", run=old.run, attempt=3)
+    assert corrections.correct(target=target, **BY) == old
 
 
 def _answered(state, **changes):

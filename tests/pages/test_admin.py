@@ -150,3 +150,20 @@ def test_aliases_are_a_list_of_names(admin_client, rows, aliases):
     assertContains(response, "Give a list of names")
     rows.checkpoint.refresh_from_db()
     assert rows.checkpoint.aliases == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"action": "hide", "attempt": 1}, "Hiding takes a whole run"),
+        ({"action": "hold"}, "give its config key and scenario"),
+        ({"action": "exclude", "concurrency": 77}, "names no point"),
+    ],
+)
+def test_a_correction_of_nothing_is_refused_beside_its_fields(
+    admin_client, rows, asked, said
+):
+    path = reverse("admin:dashboard_correction_add")
+    fields = {"run": rows.run_id, "reason": "bad node", **asked}
+    assertContains(admin_client.post(path, fields), said)
+    assert Correction.objects.count() == 1

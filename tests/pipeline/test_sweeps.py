@@ -338,3 +338,18 @@ def test_a_claim_is_held_against_other_sessions_and_then_let_go(
 
 def test_the_key_of_a_sweep_is_the_changelogs(desk: Desk) -> None:
     assert push(desk, 90001, 0, DENSE).config_key.key == KEY
+
+
+@pytest.mark.parametrize(("last", "state"), [("publish", "current"), ("hold", "held")])
+def test_the_newest_of_a_hold_and_a_publication_wins(
+    desk: Desk, last: str, state: str
+) -> None:
+    push(desk, 90001, 0, DENSE)
+    run, sweep = the_run(), the_sweep()
+    by = {"author": "a", "reason": "b"}
+    narrow = {"config_key": sweep.config_key, "scenario": sweep.scenario}
+    first = "hold" if last == "publish" else "publish"
+    Correction.objects.create(run=run, action=first, made_at=STARTED, **by)
+    Correction.objects.create(run=run, action=last, **narrow, **by)
+    derive_run(run)
+    assert the_sweep().state == state
