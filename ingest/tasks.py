@@ -110,12 +110,18 @@ def _fetch_requested(
     retry_backoff_max=30,
 )
 def ingest_upload(task: "Task[..., None]", file_name: str, request_id: int) -> None:
-    """Ingest an uploaded bundle and delete the file, which its rows replace."""
+    """Ingest an uploaded bundle and delete the file, which its rows replace.
+
+    A failed one's file goes too; one that is to be tried again keeps it.
+    """
     path = Path(settings.FRONTIERBOARD_UPLOADS) / Path(file_name).name
-    if not has_ended(request_id):  # else delivered twice
-        with _tracked(task, request_id) as progress:
-            _ingest_requested(path, request_id, progress)
-    path.unlink(missing_ok=True)
+    try:
+        if not has_ended(request_id):  # else delivered twice
+            with _tracked(task, request_id) as progress:
+                _ingest_requested(path, request_id, progress)
+    finally:
+        if has_ended(request_id):
+            path.unlink(missing_ok=True)
 
 
 @shared_task(name="ingest.tasks.poll_official_runs", acks_late=True)

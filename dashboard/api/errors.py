@@ -35,7 +35,8 @@ class RequestFault(Exception):  # noqa: N818  # a fault of the request, not of o
         self.status = status
         self.fault = Fault(
             parameter=parameter,
-            message=message,
+            # Half a surrogate pair, as JSON may hold one, cannot be sent.
+            message=message.encode("utf-8", "replace").decode(),
             allowed=None if allowed is None else list(allowed),
         )
 

@@ -3,7 +3,6 @@
 import json
 import uuid
 import zipfile
-import zlib
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -18,19 +17,13 @@ from dashboard.api.errors import ErrorBody, RequestFault
 from dashboard.api.requests import RequestBody, request_body
 from dashboard.ingest_requests import MAX_ID, request_upload
 from dashboard.models import ApiToken, Run
+from dashboard.vocabulary.zips import UNREADABLE
 
 CHUNK = 1 << 20
 LONGEST_RUN = 1 << 20
 RUN = "run.json"
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,  # JSON, or a name that is no text
-    RecursionError,
-)
+# JSON, or a name that is no text; deep nesting is a RuntimeError.
+NO_BUNDLE = (*UNREADABLE, ValueError)
 
 router = Router(tags=["runs"])
 
@@ -55,16 +48,15 @@ def upload(request: HttpRequest) -> Status[RequestBody]:
     token = _token(request)
     path = _stored(request)
     try:
-        run_id = _checked(path, token)
-    except RequestFault:
-        _forget(path)
+        asked = request_upload(
+            file_name=path.name,
+            run_id=_checked(path, token),
+            repository=token.repository.full_name,
+            requested_by=f"upload token {token.name}",
+        )
+    except BaseException:
+        _forget(path)  # nobody will ask for it
         raise
-    asked = request_upload(
-        file_name=path.name,
-        run_id=run_id,
-        repository=token.repository.full_name,
-        requested_by=f"upload token {token.name}",
-    )
     return Status(HTTPStatus.ACCEPTED, request_body(request, asked))
 
 
@@ -90,8 +82,10 @@ def _stored(request: HttpRequest) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with path.open("xb") as file:
             received = _copy(request, file)
-    except OSError as error:
+    except BaseException as error:
         _forget(path)
+        if not isinstance(error, OSError):
+            raise
         reason = f"The upload cannot be kept: {error.strerror or 'it broke off'}."
         status = HTTPStatus.SERVICE_UNAVAILABLE
         raise RequestFault("body", reason, status=status) from error
@@ -131,12 +125,13 @@ def _checked(path: Path, token: ApiToken) -> int:
     """Return the run's id; refuse what is no bundle, or is another repository's."""
     try:
         run = _run_object(path)
-    except UNREADABLE as error:
+    except NO_BUNDLE as error:
         reason = f"This is no bundle: {' '.join(str(error).split())[:200]}."
         raise RequestFault("body", reason) from error
     run_id, repository = run.get("id"), run.get("repository")
     name = repository.get("full_name") if isinstance(repository, dict) else None
-    if not isinstance(run_id, int) or not 0 < run_id <= MAX_ID:
+    is_id = isinstance(run_id, int) and not isinstance(run_id, bool)
+    if not is_id or not 0 < run_id <= MAX_ID:
         raise RequestFault("body", "This is no bundle: run.json has no run id.")
     _require_same_repository(str(name), run_id, token)
     return run_id

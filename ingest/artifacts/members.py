@@ -3,12 +3,13 @@
 import hashlib
 import stat
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
+
+from dashboard.vocabulary.zips import UNREADABLE
 
 _CHUNK = 1 << 20
 # The database indexes names; GitHub itself allows 260 characters.
@@ -16,14 +17,6 @@ _MAX_NAME = 1_000
 _DEFLATE_FLOOR = 1 << 20
 # The others unpack without bound, however little is asked for at a time.
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +76,7 @@ class MemberSource:
         """Open the bytes; raises `MemberError`."""
         try:
             return self.opener()
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
             raise MemberError(f"cannot open: {error}") from error
 
     def chunks(self) -> Iterator[bytes]:
@@ -108,7 +101,7 @@ def read_some(stream: BinaryIO, size: int) -> bytes:
     """Read up to ``size`` bytes; raises `MemberError` where they are broken."""
     try:
         return stream.read(size)
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise MemberError(f"cannot read: {error}") from error
 
 
@@ -175,7 +168,7 @@ def open_zip(source: Path | BinaryIO) -> zipfile.ZipFile:
     """Open a zip; raises `ArtifactError` ``bad_zip``."""
     try:
         return zipfile.ZipFile(source)
-    except (*_UNREADABLE, ValueError) as error:
+    except (*UNREADABLE, ValueError) as error:
         raise ArtifactError("bad_zip", f"not a readable zip: {error}") from error
 
 

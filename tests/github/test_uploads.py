@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from celery.exceptions import Retry
+from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.ingest_requests import request_upload
 from dashboard.models import ApiToken, IngestRequest, Repository, Run
 from ingest import tasks
 from tests.factories import RepositoryFactory, RunFactory
@@ -65,6 +68,19 @@ def zipped(**members: Any) -> bytes:
         for name, value in members.items():
             archive.writestr(name.replace("_", "."), json.dumps(value))
     return buffer.getvalue()
+
+
+def broken(method: int) -> bytes:
+    """A zip whose directory is whole and whose run.json cannot be unpacked."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("run.json", json.dumps(run_object()))
+        size = archive.getinfo("run.json").compress_size
+    body = bytearray(buffer.getvalue())
+    start = 30 + len("run.json")
+    # LZMA begins with four bytes about its own properties.
+    body[start + 9 : start + size] = b"\xff" * (size - 9)
+    return bytes(body)
 
 
 def fault(answer: Any) -> str:
@@ -137,6 +153,10 @@ def test_revoked_token_is_refused(
         (zipped(run_json={"id": "x"}), "no run id"),
         (zipped(run_json={"id": 0}), "no run id"),
         (zipped(run_json={"id": 2**63}), "no run id"),
+        (zipped(run_json={"id": True}), "no run id"),
+        (broken(zipfile.ZIP_DEFLATED), "no bundle"),
+        (broken(zipfile.ZIP_BZIP2), "no bundle"),
+        (broken(zipfile.ZIP_LZMA), "no bundle"),
         (zipped(run_json="x" * (2 << 20)), "run.json is too long"),
     ],
 )
@@ -158,6 +178,48 @@ def test_bundle_of_another_repository_is_refused(
     assert answer.status_code == 403
     assert fault(answer) == f"The token is for {REPOSITORY}, the bundle is of o/other."
     assert list(folder.iterdir()) == []
+
+
+def test_name_that_is_no_text_is_refused(
+    client: Client, folder: Path, plain: str
+) -> None:
+    run = run_object(repository={"full_name": "o/\ud800"})
+    answer = send(client, zipped(run_json=run), plain)
+    assert answer.status_code == 403
+    assert fault(answer).endswith("the bundle is of o/?.")
+    assert list(folder.iterdir()) == []
+
+
+def test_nothing_stays_of_an_upload_that_cannot_be_asked_for(
+    client: Client, folder: Path, plain: str, bundle: bytes, monkeypatch: Any
+) -> None:
+    def down(*_: Any, **__: Any) -> None:
+        raise OperationalError("the database is away")
+
+    monkeypatch.setattr(IngestRequest, "save", down)
+    with pytest.raises(OperationalError):
+        send(client, bundle, plain)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "left"), [(ZeroDivisionError, 0), (OperationalError, 1)]
+)
+def test_file_of_a_failed_upload_goes_unless_it_is_tried_again(
+    folder: Path, bundle: bytes, monkeypatch: Any, error: type[Exception], left: int
+) -> None:
+    def fail() -> None:
+        raise error
+
+    folder.mkdir()
+    (folder / "a.zip").write_bytes(bundle)
+    request = request_upload(
+        file_name="a.zip", run_id=RUN, repository=REPOSITORY, requested_by="x"
+    )
+    monkeypatch.setattr(tasks.pipeline, "limits", fail)
+    with pytest.raises((error, Retry)):
+        tasks.ingest_upload(request.target, request.pk)
+    assert len(list(folder.iterdir())) == left
 
 
 def test_run_that_another_repository_has_is_refused(
