@@ -33,6 +33,7 @@ from dashboard.views.inference_parts import (
     shown_of,
     words,
 )
+from dashboard.views.model_change import forget_former_model
 from dashboard.views.point_tables import (
     Block,
     csv_answer,
@@ -61,25 +62,31 @@ class HtmxRequest(HttpRequest):
 
 @require_safe
 def inference(request: HtmxRequest) -> HttpResponse:
+    is_new_model = request.headers.get("X-Changed") == "model"
+    dropped = forget_former_model(request) if is_new_model else []
     form = _form(request)
     if form.is_valid():
-        answer = _answer(request, form)
+        answer = _answer(request, form, dropped)
     else:
         context = {"form": form, "is_part": bool(_part(request))}
         context["remaining"] = _without(request.GET, form.refused)
         answer = render(request, "inference_refused.html", context, status=400)
-    patch_vary_headers(answer, ["HX-Request", "HX-Target"])
+    if is_new_model:
+        answer["HX-Push-Url"] = request.get_full_path()
+    patch_vary_headers(answer, ["HX-Request", "HX-Target", "X-Changed"])
     return answer
 
 
-def _answer(request: HtmxRequest, form: InferenceForm) -> HttpResponse:
+def _answer(
+    request: HtmxRequest, form: InferenceForm, dropped: Sequence[str]
+) -> HttpResponse:
     """Return the page or its part; what is being fetched turns into the whole view."""
     states = asked_states(request, form.unofficial.runs, may_ask=True)
     part = _part(request)
     is_news = request.headers.get("X-Waiting", "") != waiting_for(states)
     if part == "asked" and is_news:
         part = "view"
-    context = _page(request, form, states)
+    context = {**_page(request, form, states), "dropped": dropped}
     answer = render(request, PARTS.get(part, "inference.html"), context)
     if part == "view" and _part(request) == "asked":
         answer["HX-Retarget"], answer["HX-Reswap"] = "#view", "innerHTML"

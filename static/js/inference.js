@@ -24,12 +24,10 @@
 
   // Filters
 
-  const LISTS = ["vendor", "hardware", "framework", "precision", "spec", "deployment"];
   const OF_AXES = ["zoom", "at"];
   const OF_SCENARIO = ["x", "y", "key", "hide", "sort", ...OF_AXES];
   // Parameters that make no sense any more when another one changes.
   const RESETS = {
-    model: ["scenario", "offload", ...LISTS, ...OF_SCENARIO],
     scenario: OF_SCENARIO,
     x: OF_AXES,
     y: ["zoom"],
@@ -44,6 +42,8 @@
     // What changed in the address without a request is asked for as well.
     if (event.detail.elt.id === "asked") event.detail.path = window.location.href;
     const changed = triggeringEvent && triggeringEvent.target && triggeringEvent.target.name;
+    // The server knows what of the query another model has.
+    if (changed === "model") event.detail.headers["X-Changed"] = "model";
     for (const name of RESETS[changed] || []) delete parameters[name];
     for (const name of Object.keys(parameters)) {
       if (parameters[name] === "") delete parameters[name];
