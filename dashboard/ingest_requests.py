@@ -3,7 +3,6 @@
 The work is the worker's: it is asked by name, once the row is stored.
 """
 
-import re
 from datetime import datetime, timedelta
 
 from celery import current_app
@@ -13,6 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from dashboard.models import Checkpoint, Fetch, IngestRequest, Repository, Run
+from dashboard.vocabulary.links import OWNER_AND_NAME
 
 RUN_TASK = "ingest.tasks.ingest_run"
 REPLAY_RUN_TASK = "ingest.tasks.replay_run"
@@ -21,7 +21,6 @@ PATH_TASK = "ingest.tasks.ingest_path"
 DERIVE_TASK = "ingest.tasks.derive_run"
 REPLAY_CHECKPOINT_TASK = "ingest.tasks.replay_checkpoint"
 DERIVE_REPOSITORY_TASK = "ingest.tasks.derive_repository"
-OWNER_AND_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 MAX_ID = 2**63 - 1
 # After this a failure is tried again, and a run that is at work is looked at again.
 SHORTLY = timedelta(minutes=1)

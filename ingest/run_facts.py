@@ -1,6 +1,5 @@
 """What GitHub says of a run, its attempts and its jobs, checked and stored."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +8,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 from dashboard.models import Repository, Run
+from dashboard.vocabulary.links import OWNER_AND_NAME
 from ingest.artifacts.bundles import Bundle, parse_time, started_at
 from ingest.store import RunStore, Tally
 from ingest.tables import ATTEMPTS, JOBS, RUNS
@@ -17,7 +17,6 @@ from ingest.upserts import Table, Values, upsert
 MAX_ID = 2**63 - 1
 MAX_TEXT = 10_000
 COMPLETED = "completed"
-OWNER_AND_NAME = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}", re.ASCII)
 # Where rows of attempts and of jobs have their number.
 NUMBER = 1
 MAX_NAME = 200
@@ -221,6 +220,7 @@ def _pr_number(run: Mapping[str, object]) -> int | None:
     items: Iterable[object] = requests if isinstance(requests, list) else []
     for item in items:
         number = item.get("number") if isinstance(item, Mapping) else None
-        if isinstance(number, int) and 0 < number < 2**31:
-            return number
+        is_number = isinstance(number, int) and not isinstance(number, bool)
+        if is_number and 0 < number < 2**31:
+            return int(number)
     return None

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from django.http import QueryDict
 
+from dashboard.vocabulary.links import REPOSITORY
 from dashboard.vocabulary.texts import one_line
 
 MOST_RUNS = 8
@@ -17,7 +18,7 @@ _LONGEST_QUOTE = 80
 _MOST_QUOTED = 20
 _PLAIN = re.compile(r"([0-9]{1,19})(?:/attempts/([0-9]{1,10}))?/?")
 _ADDRESS = re.compile(
-    r"(?:https?://)?[A-Za-z0-9.:-]+/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)"
+    rf"(?:https?://)?[A-Za-z0-9.:-]+/({REPOSITORY})"
     r"/actions/runs/([0-9]{1,19})(?:/attempts/([0-9]{1,10}))?(?:[/?#].*)?"
 )
 

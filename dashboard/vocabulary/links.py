@@ -1,8 +1,12 @@
-"""Addresses at the forge, made only of texts that are safe to link to."""
+"""Names and addresses at the forge, only of texts that are safe to link to."""
 
 import re
 from urllib.parse import quote, urlsplit
 
+_PART = r"[A-Za-z0-9_.-]"
+# Neither part is . or .., which in an address would lead elsewhere; 200 at most.
+REPOSITORY = rf"(?!\.\.?/){_PART}{{1,99}}/(?!\.\.?(?!{_PART})){_PART}{{1,100}}"
+OWNER_AND_NAME = re.compile(REPOSITORY)
 _SHA = re.compile(r"[0-9a-fA-F]{7,64}")
 
 

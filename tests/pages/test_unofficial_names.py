@@ -4,6 +4,7 @@ import pytest
 from django.http import QueryDict
 
 from dashboard.forms.unofficial import AskedRun, asked_runs, rewritten
+from dashboard.vocabulary.links import OWNER_AND_NAME
 
 
 def read(query: str) -> list[AskedRun]:
@@ -39,6 +40,18 @@ def test_comma_list_keeps_its_order():
 )
 def test_address_gives_repository_and_attempt(address):
     assert read(f"unofficialRun={address}") == [AskedRun(90002, 2, "o-1/r.x")]
+
+
+@pytest.mark.parametrize("name", ["../r", "o/..", "./r", "o/.", "../..", "o/r/x"])
+def test_address_that_leads_elsewhere_is_refused(name):
+    assert read(f"unofficialRun=https://github.com/{name}/actions/runs/5") == []
+
+
+@pytest.mark.parametrize("name", [".github/.x", "o/..r", "..o/r..", "o/..."])
+def test_dots_may_be_part_of_a_name(name):
+    address = f"https://github.com/{name}/actions/runs/5"
+    assert read(f"unofficialRun={address}") == [AskedRun(5, None, name)]
+    assert OWNER_AND_NAME.fullmatch(name)
 
 
 def test_address_of_a_job_is_its_run():

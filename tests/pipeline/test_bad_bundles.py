@@ -135,7 +135,7 @@ def test_run_facts_of_odd_types_are_missing_and_odd_texts_are_stored(
         head_branch=None,
         head_sha="\0" * 100,
         actor="octocat",
-        pull_requests=[{"number": "7"}, 3, {"number": 2**40}, {"number": 8}],
+        pull_requests=[{"number": "7"}, 3, {"number": True}, {"number": 8}],
         conclusion="x" * 500,
         run_attempt=10**12,
     )

@@ -9,9 +9,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from dashboard.vocabulary.links import OWNER_AND_NAME
 from ingest.artifacts.bundles import parse_time
 from ingest.pipeline import import_config_files
-from ingest.run_facts import OWNER_AND_NAME
 
 COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
