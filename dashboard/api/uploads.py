@@ -21,6 +21,7 @@ from dashboard.vocabulary.zips import UNREADABLE
 
 CHUNK = 1 << 20
 LONGEST_RUN = 1 << 20
+LONGEST_LENGTH = 18  # digits; more are never a length
 RUN = "run.json"
 # JSON, or a name that is no text; deep nesting is a RuntimeError.
 NO_BUNDLE = (*UNREADABLE, ValueError)
@@ -107,8 +108,8 @@ def _announced(request: HttpRequest) -> int:
         status = HTTPStatus.LENGTH_REQUIRED
         raise RequestFault("Content-Length", "The length is needed.", status=status)
     most = settings.FRONTIERBOARD_MAX_UPLOAD_BYTES
-    if int(length) > most:
-        reason = f"{length} bytes are too many: {most} are allowed."
+    if len(length) > LONGEST_LENGTH or int(length) > most:
+        reason = f"{length[:LONGEST_LENGTH]} bytes are too many: {most} are allowed."
         status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         raise RequestFault("body", reason, status=status)
     return int(length)

@@ -3,7 +3,8 @@
 import hashlib
 import hmac
 import json
-from datetime import datetime
+import re
+from datetime import UTC, datetime
 from http import HTTPStatus
 
 from django.conf import settings
@@ -20,9 +21,13 @@ from dashboard.ingest_requests import (
     request_run,
 )
 from dashboard.models import Repository, Run, WebhookDelivery
+from dashboard.vocabulary.links import OWNER_AND_NAME
 
 LONGEST_BODY = 5 << 20
+LONGEST_LENGTH = 18  # digits; more are never a length
 LONGEST_ID = 100
+SIGNATURE = re.compile(r"sha256=[0-9a-f]{64}")
+MAX_ATTEMPT = 2**31 - 1
 EVENT = "workflow_run"
 ASKED_BY = "webhook"
 
@@ -52,29 +57,46 @@ def github(request: HttpRequest) -> JsonResponse:
 
 
 def _signed_body(request: HttpRequest) -> bytes:
-    """Return the body once its signature is found right, compared in constant time."""
+    """Return the body once its signature is found right, compared in constant time.
+
+    Without what looks like a signature nothing is read.
+    """
+    wrong = RefusedError(HTTPStatus.FORBIDDEN, "the signature is wrong")
+    given = request.headers.get("X-Hub-Signature-256", "")
+    if not SIGNATURE.fullmatch(given):
+        raise wrong
+    body = _body(request)
+    secret = settings.GITHUB_WEBHOOK_SECRET.encode()
+    expected = "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(expected, given):
+        raise wrong
+    return body
+
+
+def _body(request: HttpRequest) -> bytes:
     announced = request.headers.get("Content-Length", "")
+    if not announced.isdecimal():
+        raise RefusedError(HTTPStatus.LENGTH_REQUIRED, "the length is needed")
     too_long = RefusedError(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"more than {LONGEST_BODY} bytes"
     )
-    if announced.isdecimal() and int(announced) > LONGEST_BODY:
+    if len(announced) > LONGEST_LENGTH or int(announced) > LONGEST_BODY:
         raise too_long
     body = request.read(LONGEST_BODY + 1)
     if len(body) > LONGEST_BODY:
         raise too_long
-    secret = settings.GITHUB_WEBHOOK_SECRET.encode()
-    expected = "sha256=" + hmac.new(secret, body, hashlib.sha256).hexdigest()
-    given = request.headers.get("X-Hub-Signature-256", "")
-    if not hmac.compare_digest(expected.encode(), given.encode("utf-8", "replace")):
-        raise RefusedError(HTTPStatus.FORBIDDEN, "the signature is wrong")
     return body
 
 
 def _delivery_id(request: HttpRequest) -> str:
     delivery_id = request.headers.get("X-GitHub-Delivery", "")
-    if not 0 < len(delivery_id) <= LONGEST_ID or not delivery_id.isascii():
+    if not 0 < len(delivery_id) <= LONGEST_ID or not _is_plain(delivery_id):
         raise RefusedError(HTTPStatus.BAD_REQUEST, "X-GitHub-Delivery is missing")
     return delivery_id
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable()
 
 
 def _payload(body: bytes) -> dict[str, object]:
@@ -129,8 +151,11 @@ def _run_of(event: str, payload: dict[str, object]) -> tuple[dict[str, object], 
     is_finished = event == EVENT and payload.get("action") == "completed"
     if not is_finished or not isinstance(run, dict) or not isinstance(repository, dict):
         return {}, ""
-    name = repository.get("full_name")
-    known = _known(str(name))
+    name = str(repository.get("full_name"))
+    if not OWNER_AND_NAME.fullmatch(name):
+        reason = "repository.full_name is no owner/name"
+        raise RefusedError(HTTPStatus.BAD_REQUEST, reason)
+    known = _known(name)
     run_id = _run_id(run)
     if known is None or run_id is None:
         return {}, ""
@@ -150,18 +175,23 @@ def _known(name: str) -> Repository | None:
 
 
 def _run_id(run: dict[str, object]) -> int | None:
-    run_id = run.get("id")
-    return run_id if isinstance(run_id, int) and 0 < run_id <= MAX_ID else None
+    return _number(run.get("id"), MAX_ID)
+
+
+def _number(value: object, most: int) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 < value <= most else None
 
 
 def _time(run: dict[str, object]) -> datetime | None:
     try:
         time = parse_datetime(str(run.get("updated_at")))
-    except ValueError:
-        return None
-    return time if time is not None and time.tzinfo is not None else None
+        return time.astimezone(UTC) if time is not None and time.tzinfo else None
+    except (ValueError, OverflowError) as error:
+        reason = "workflow_run.updated_at is no time"
+        raise RefusedError(HTTPStatus.BAD_REQUEST, reason) from error
 
 
 def _attempt(run: dict[str, object]) -> int:
-    number = run.get("run_attempt")
-    return number if isinstance(number, int) and 0 < number < 1 << 31 else 1
+    return _number(run.get("run_attempt"), MAX_ATTEMPT) or 1

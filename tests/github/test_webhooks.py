@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import io
 import json
 from datetime import UTC, datetime
 from typing import Any
@@ -120,15 +121,56 @@ def test_long_body_is_refused(client: Client) -> None:
     assert answer.status_code == 413
 
 
-@pytest.mark.parametrize("body", [b"no JSON", b"[]", b"\xff", b'"x"', b""])
+@pytest.mark.parametrize("body", [b"no JSON", b"[]", b"\xff", b'"x"', b" "])
 def test_body_that_is_no_delivery_is_refused(client: Client, body: bytes) -> None:
     assert deliver(client, body).status_code == 400
+    assert not WebhookDelivery.objects.exists()
+
+
+class Unread(io.BytesIO):
+    """A body that nobody may read."""
+
+    def read(self, *_: Any) -> bytes:
+        raise AssertionError("the body was read")
+
+
+@pytest.mark.parametrize("signature", [None, "", "sha256=", "sha1=" + "0" * 40])
+def test_without_a_signature_nothing_is_read(
+    client: Client, signature: str | None
+) -> None:
+    sent = {} if signature is None else {"X-Hub-Signature-256": signature}
+    body: Any = {"wsgi.input": Unread(b"{}"), "CONTENT_LENGTH": "2"}
+    answer = client.post("/webhooks/github", headers=sent, **body)
+    assert answer.status_code == 403
+
+
+def test_length_is_needed(client: Client) -> None:
+    assert deliver(client, **{"Content-Length": ""}).status_code == 411
+    assert deliver(client, **{"Content-Length": "9" * 5000}).status_code == 413
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        payload(repository={"full_name": "o/\0"}),
+        payload(repository={"full_name": "o/\ud800"}),
+        payload(repository={"full_name": "o/.."}),
+        payload(repository={"full_name": None}),
+        payload(run={"updated_at": "0001-01-01T00:00:00+23:59"}),
+        payload(run={"updated_at": "9999-12-31T23:59:59-23:59"}),
+        payload(run={"updated_at": "2026-13-01T00:00:00Z"}),
+    ],
+)
+def test_what_cannot_be_is_refused(client: Client, body: Any) -> None:
+    assert deliver(client, body).status_code == 400
+    assert not IngestRequest.objects.exists()
     assert not WebhookDelivery.objects.exists()
 
 
 def test_delivery_without_its_id_is_refused(client: Client) -> None:
     assert deliver(client, delivery="").status_code == 400
     assert deliver(client, delivery="x" * 101).status_code == 400
+    assert deliver(client, delivery="x\0").status_code == 400
 
 
 @pytest.mark.parametrize(
@@ -142,6 +184,7 @@ def test_delivery_without_its_id_is_refused(client: Client) -> None:
         payload(run={"id": "90001"}),
         payload(run={"id": 2**70}),
         payload(run={"id": True, "path": 5}),
+        payload(run={"id": True}),
     ],
 )
 def test_what_is_none_of_ours_is_left_alone(client: Client, body: Any) -> None:
