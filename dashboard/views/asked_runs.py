@@ -85,9 +85,11 @@ def asked_states(
     """Return the state of each run, with ``may_ask`` after asking for what is not here.
 
     Opening the link asks, and however many people open it the run is fetched once.
+    A HEAD request, as of programs that preview links, opens nothing.
     """
     if not asked:
         return []
+    may_ask = may_ask and request.method == "GET"
     stored = summaries((run.run_id, run.attempt) for run in asked)
     newest = newest_requests_of({run.run_id for run in asked})
     return [

@@ -1,6 +1,7 @@
 """How many fetches people who are not logged in may cause, each and all together."""
 
 import ipaddress
+import re
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -15,6 +16,7 @@ HOUR_S = 3600
 IPV6_PREFIX = 64
 # Long enough for whoever was first to store the request for a run.
 AT_ONCE_S = 5
+_BRACKETED = re.compile(r"\A\[([^\]]*)\](?::\d+)?\Z")
 
 log = structlog.get_logger(__name__)
 
@@ -86,11 +88,24 @@ def _client(request: HttpRequest) -> str:
     if settings.FRONTIERBOARD_TRUST_PROXY:
         seen = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
         address = seen or address
+    mark = salted_hmac("fetches", _network(address), algorithm="sha256")
+    return mark.hexdigest()[:24]
+
+
+def _network(address: str) -> str:
+    """Return what one client has: an IPv4 address or the network of an IPv6 one.
+
+    Some proxies write the port behind it, and IPv4 as a part of IPv6.
+    """
+    host = _BRACKETED.sub(r"\1", address)
+    if host.count(":") == 1:
+        host = host.partition(":")[0]
     try:
-        parsed = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(host)
     except ValueError:
-        parsed = None
-    if isinstance(parsed, ipaddress.IPv6Address):
-        network = ipaddress.IPv6Network((parsed, IPV6_PREFIX), strict=False)
-        address = str(network)
-    return salted_hmac("fetches", address, algorithm="sha256").hexdigest()[:24]
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(parsed), IPV6_PREFIX), strict=False))

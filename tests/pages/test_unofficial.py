@@ -425,6 +425,39 @@ def test_limit_per_client_is_said_and_stored_runs_are_still_shown(client, settin
     assert "is reached" not in other.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("10.0.0.9", "10.0.0.9:40112"),
+        ("10.0.0.9", "::ffff:10.0.0.9"),
+        ("10.0.0.9", "[::ffff:10.0.0.9]:40112"),
+        ("2001:db8::1", "[2001:db8::2]:40112"),
+        ("2001:db8::1", "6.6.6.6, 2001:db8:0:0:ffff::"),
+    ],
+)
+def test_a_client_is_one_however_the_proxy_writes_it(client, settings, first, second):
+    settings.FRONTIERBOARD_TRUST_PROXY = True
+    settings.FRONTIERBOARD_FETCHES_PER_CLIENT = 1
+    for run_id, seen in ((1, first), (2, second)):
+        sent = {"X-Forwarded-For": seen}
+        client.get(f"/inference?unofficialRun={run_id}", headers=sent)
+    assert [asked.github_run_id for asked in IngestRequest.objects.all()] == [1]
+
+
+def test_ipv4_clients_written_as_ipv6_do_not_share_a_limit(client, settings):
+    settings.FRONTIERBOARD_FETCHES_PER_CLIENT = 1
+    for n in (1, 2):
+        address = f"::ffff:10.0.0.{n}"
+        client.get(f"/inference?unofficialRun={n}", REMOTE_ADDR=address)
+    assert IngestRequest.objects.count() == 2
+
+
+@pytest.mark.parametrize("page", ["inference", "evaluation"])
+def test_head_of_a_link_asks_for_nothing(client, page):
+    assert client.head(f"/{page}?unofficialRun=12345").status_code == 200
+    assert not IngestRequest.objects.exists()
+
+
 def test_limit_of_all_counts_every_client_and_nobody_who_is_logged_in(client, settings):
     settings.FRONTIERBOARD_FETCHES_PER_HOUR = 2
     for n in (1, 2, 3):
