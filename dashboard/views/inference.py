@@ -267,6 +267,7 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
     return {
         "figure": figure if is_drawn else None,
         "alone": layout,
+        "filename": _filename(shown),
         "reason": None if is_drawn else figure,
         "legend": shown.legend,
         "columns": table_columns(

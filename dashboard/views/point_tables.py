@@ -108,6 +108,7 @@ class Column(NamedTuple):
     is_number: bool
     help_anchor: str = ""
     formula: str = ""
+    name: str = ""
 
 
 # Columns beside the metrics, as (name, label, unit, word of the help page).
@@ -144,7 +145,8 @@ def _column(words: tuple[str, str, str, str], sort: str, query: QueryDict) -> Co
     order, query["sort"] = _next_sort(name, sort)
     formula = METRICS[name].formula if name in METRICS else ""
     is_number = name in _NUMBERS
-    return Column(label, unit, query.urlencode(), order, is_number, anchor, formula)
+    address = query.urlencode()
+    return Column(label, unit, address, order, is_number, anchor, formula, name)
 
 
 def _next_sort(name: str, sort: str) -> tuple[AriaSort, str]:

@@ -280,7 +280,7 @@
     for (const button of all("[data-export]")) {
       button.hidden = false;
       button.addEventListener("click", () =>
-        drawn.save(button.dataset.export, atNow(), "frontiers"));
+        drawn.save(button.dataset.export, atNow(), drawn.holder.dataset.filename));
     }
   };
 

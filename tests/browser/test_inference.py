@@ -60,7 +60,9 @@ def test_the_chart_is_saved_as_a_picture(visitor: Visitor, kind: str):
     page = visitor.open("/inference")
     with page.expect_download() as saved:
         page.get_by_role("button", name=kind.upper()).click()
-    assert saved.value.suggested_filename == f"frontiers.{kind}"
+    assert saved.value.suggested_filename == (
+        f"frontiers-Qwen-3.5-397B-A17B-8k_1k.{kind}"
+    )
     assert visitor.trouble() == []
 
 
