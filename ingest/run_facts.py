@@ -220,7 +220,8 @@ def _pr_number(run: Mapping[str, object]) -> int | None:
     items: Iterable[object] = requests if isinstance(requests, list) else []
     for item in items:
         number = item.get("number") if isinstance(item, Mapping) else None
-        is_number = isinstance(number, int) and not isinstance(number, bool)
-        if is_number and 0 < number < 2**31:
-            return int(number)
+        if not isinstance(number, int) or isinstance(number, bool):
+            continue
+        if 0 < number < 2**31:
+            return number
     return None

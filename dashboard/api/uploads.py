@@ -24,7 +24,7 @@ LONGEST_RUN = 1 << 20
 LONGEST_LENGTH = 18  # digits; more are never a length
 RUN = "run.json"
 # JSON, or a name that is no text; deep nesting is a RuntimeError.
-NO_BUNDLE = (*UNREADABLE, ValueError)
+NO_BUNDLE: tuple[type[Exception], ...] = (*UNREADABLE, ValueError)
 
 router = Router(tags=["runs"])
 
@@ -131,9 +131,11 @@ def _checked(path: Path, token: ApiToken) -> int:
         raise RequestFault("body", reason) from error
     run_id, repository = run.get("id"), run.get("repository")
     name = repository.get("full_name") if isinstance(repository, dict) else None
-    is_id = isinstance(run_id, int) and not isinstance(run_id, bool)
-    if not is_id or not 0 < run_id <= MAX_ID:
-        raise RequestFault("body", "This is no bundle: run.json has no run id.")
+    no_id = RequestFault("body", "This is no bundle: run.json has no run id.")
+    if not isinstance(run_id, int) or isinstance(run_id, bool):
+        raise no_id
+    if not 0 < run_id <= MAX_ID:
+        raise no_id
     _require_same_repository(str(name), run_id, token)
     return run_id
 

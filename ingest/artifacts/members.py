@@ -15,6 +15,7 @@ _CHUNK = 1 << 20
 # The database indexes names; GitHub itself allows 260 characters.
 _MAX_NAME = 1_000
 _DEFLATE_FLOOR = 1 << 20
+_NO_ZIP: tuple[type[Exception], ...] = (*UNREADABLE, ValueError)
 # The others unpack without bound, however little is asked for at a time.
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
@@ -168,7 +169,7 @@ def open_zip(source: Path | BinaryIO) -> zipfile.ZipFile:
     """Open a zip; raises `ArtifactError` ``bad_zip``."""
     try:
         return zipfile.ZipFile(source)
-    except (*UNREADABLE, ValueError) as error:
+    except _NO_ZIP as error:
         raise ArtifactError("bad_zip", f"not a readable zip: {error}") from error
 
 
