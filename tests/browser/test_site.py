@@ -98,22 +98,23 @@ def test_tab_goes_from_the_skip_link_through_the_bar_to_the_content(visitor: Vis
     factories.RunFactory()
     page = visitor.open("/")
     stops = []
-    for _ in range(8):
+    for _ in range(9):
         page.keyboard.press("Tab")
         stops.append(
             page.evaluate(
                 "(document.activeElement.id || document.activeElement.innerText).trim()"
             )
         )
-    assert stops[:6] == [
+    assert stops[:7] == [
         "Skip to the content",
         "Frontierboard",
         "Inference",
+        "Evaluation",
         "Runs",
         "Help",
         "site-search",
     ]
-    assert stops[7] == "The frontiers"
+    assert stops[8] == "The frontiers"
 
 
 def test_a_header_leads_to_its_explanation(visitor: Visitor):
