@@ -199,19 +199,20 @@ class IngestRequestAdmin(DerivedAdmin):
     search_fields = ["target", "=github_run_id"]
 
 
-def _target(correction: Correction) -> corrections.Target:
-    names = [part.name for part in parts_of(corrections.Target)]
-    return corrections.Target(**{name: getattr(correction, name) for name in names})
+def _target_names() -> list[str]:
+    return [part.name for part in parts_of(corrections.Target)]
 
 
 class CorrectionForm(BaseForm):
     """A correction that says beside the fields why it cannot be made."""
 
-    def _post_clean(self) -> None:
-        # Only now does the row hold what was typed.
-        super()._post_clean()
-        if not self.errors and (refusal := corrections.why_not(_target(self.instance))):
-            self.add_error(None, refusal)
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if not self.errors:
+            target = corrections.Target(**{n: cleaned[n] for n in _target_names()})
+            if refusal := corrections.why_not(target):
+                self.add_error(None, refusal)
+        return cleaned
 
 
 @admin.register(Correction)
@@ -254,9 +255,9 @@ class CorrectionAdmin(CorrectingAdmin):
         form: Any,  # noqa: ARG002  # Django's signature
         change: Any,  # noqa: ARG002  # Django's signature
     ) -> None:
-        author = request.user.get_username()
+        target = corrections.Target(**{n: getattr(obj, n) for n in _target_names()})
         made = corrections.correct(
-            target=_target(obj), author=author, reason=obj.reason
+            target=target, author=request.user.get_username(), reason=obj.reason
         )
         obj.pk = made.pk
         obj.refresh_from_db()

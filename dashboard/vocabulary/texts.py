@@ -6,6 +6,7 @@ LONGEST = 300
 # Direction marks, embeddings, overrides and isolates: they reorder what follows.
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_LINE_END = re.compile("[\u2028\u2029]")
 _LOG_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PICTURES = 0x2400
 _DELETE, _DELETE_PICTURE = 0x7F, "\u2421"
@@ -19,6 +20,16 @@ def one_line(text: str, longest: int = LONGEST) -> str:
     """
     plain = " ".join(_CONTROL.sub(" ", _BIDI.sub("", text)).split())
     return plain if len(plain) <= longest else f"{plain[: longest - 1]}\u2026"
+
+
+def as_references(html: str) -> str:
+    """Return HTML that means the same and holds what steers as references only.
+
+    Ends of lines and tabs stay: in the source of a page they steer nothing.
+    """
+    for steering in (_BIDI, _LINE_END, _LOG_CONTROL):
+        html = steering.sub(lambda found: f"&#x{ord(found[0]):x};", html)
+    return html
 
 
 def log_text(text: str) -> str:
