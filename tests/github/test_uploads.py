@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from dashboard.ingest_requests import request_upload
 from dashboard.models import ApiToken, IngestRequest, Repository, Run
-from ingest import tasks
+from ingest import pipeline, tasks
 from tests.factories import RepositoryFactory, RunFactory
 from tests.pipeline.bundles import (
     REPOSITORY,
@@ -216,7 +216,7 @@ def test_file_of_a_failed_upload_goes_unless_it_is_tried_again(
     request = request_upload(
         file_name="a.zip", run_id=RUN, repository=REPOSITORY, requested_by="x"
     )
-    monkeypatch.setattr(tasks.pipeline, "limits", fail)
+    monkeypatch.setattr(pipeline, "limits", fail)
     with pytest.raises((error, Retry)):
         tasks.ingest_upload(request.target, request.pk)
     assert len(list(folder.iterdir())) == left
