@@ -22,9 +22,19 @@ class EvalFilters:
     day: date | None = None
 
 
-def offered() -> tuple[list[str], list[str]]:
-    """Return the model groups and the tasks that have a score, in one query."""
-    pairs = list(EvalResult.objects.values_list("config_key__model", "task").distinct())
+def offered(asked: Iterable[int] = ()) -> tuple[list[str], list[str]]:
+    """Return the model groups and the tasks that have a score, in one query.
+
+    Those of official runs, and of the runs asked for and what these publish.
+    """
+    ids = list(asked)
+    sources = Run.objects.filter(github_run_id__in=ids).values("reuse_source_run_id")
+    of_link = Q(run__github_run_id__in=ids) | Q(run__github_run_id__in=sources)
+    shown = EvalResult.objects.filter(
+        Q(run__publication=Run.Publication.OFFICIAL)
+        | of_link & ~Q(run__publication=Run.Publication.HIDDEN)
+    )
+    pairs = list(shown.values_list("config_key__model", "task").distinct())
     groups = {model_group(model) for model, _ in pairs}
     return sorted(groups, key=str.lower), sorted({task for _, task in pairs})
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from dashboard.forms.evaluation import EvaluationForm
-from dashboard.forms.unofficial import rewritten
+from dashboard.forms.unofficial import asked_runs, rewritten
 from dashboard.queries import evaluation as queries
 from dashboard.queries.evaluation import EvalFilters
 from dashboard.queries.run_parts import JudgedEval
@@ -25,7 +25,9 @@ class HtmxRequest(HttpRequest):
 
 @require_safe
 def evaluation(request: HtmxRequest) -> HttpResponse:
-    form = EvaluationForm(request.GET, *queries.offered())
+    asked = asked_runs(request.GET).runs
+    offered = queries.offered(run.run_id for run in asked)
+    form = EvaluationForm(request.GET, *offered)
     if not form.is_valid():
         context = {"sentences": form.sentences}
         return render(request, "evaluation_refused.html", context, status=400)

@@ -129,3 +129,17 @@ def test_queries_do_not_grow(client, django_assert_max_num_queries):
         EvalResultFactory(run=mine, concurrency=concurrency)
     with django_assert_max_num_queries(16):
         client.get(f"/evaluation?unofficialRun={mine.github_run_id}")
+
+
+def test_lists_offer_what_is_official_or_of_the_link(client):
+    official(task="gsm8k")
+    of_link = EvalResultFactory(task="aime")
+    EvalResultFactory(task="unofficial")
+    hidden = EvalResultFactory(run=RunFactory(publication="hidden"), task="hidden")
+
+    def tasks(query: str = "") -> list[str]:
+        return list(client.get(f"/evaluation{query}").context["form"].shown["task"])
+
+    assert tasks() == ["gsm8k"]
+    runs = f"{of_link.run.github_run_id},{hidden.run.github_run_id}"
+    assert tasks(f"?unofficialRuns={runs}") == ["aime", "gsm8k"]
