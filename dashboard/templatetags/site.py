@@ -16,6 +16,7 @@ from dashboard.vocabulary.version import VERSION
 register = template.Library()
 
 MISSING = "\u2013"
+SMALLEST, LARGEST = 1e-6, 1e12  # written without exponent
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
@@ -71,10 +72,15 @@ def _relative(seconds: float) -> str:
 
 @register.filter
 def sig4(value: float | None) -> str:
-    """Write a number with four significant digits; integers keep all of theirs."""
+    """Write a number with four significant digits; integers keep all of theirs.
+
+    What is too small or too large to be read as digits is written with an exponent.
+    """
     if value is None or not math.isfinite(value):
         return MISSING
     if value == 0:
         return "0"
+    if not SMALLEST <= abs(value) <= LARGEST:
+        return f"{value:.4g}"
     digits = max(0, 3 - math.floor(math.log10(abs(value))))
     return f"{value:,.{digits}f}"

@@ -45,7 +45,7 @@ PROVENANCE = (
 SOURCES = ("run_id", "run_url", "attempt", "measured_at", "checkpoint", "image")
 OFFICIAL = "official"
 LONGEST_CELL = 4000
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+FORMULA_STARTS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # and full-width
 
 
 class PointRow(NamedTuple):

@@ -42,3 +42,7 @@ def test_whoever_is_logged_in_sees_pages(client, private):
 
 def test_open_site_asks_nobody(client):
     assert client.get("/inference").status_code == 200
+
+
+def test_who_logs_in_without_an_aim_comes_to_the_first_page(settings):
+    assert settings.LOGIN_REDIRECT_URL == "/"

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from dashboard.templatetags.site import sig4
+from dashboard.views.run_points import cells
 from tests import factories
 from tests.pages.builders import curve
 from tests.pages.test_unofficial import KEY, overlaid
@@ -101,3 +103,16 @@ def test_the_texts_are_there(client, hostile):
     body = client.get(f"/runs/{hostile.run}").content.decode()
     shown = "a [31m&lt;script&gt;alert(1)"
     assert body.count(shown) > 10
+
+
+@pytest.mark.parametrize("start", [*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20"])
+def test_no_cell_starts_a_formula(start):
+    assert cells([f"{start}1"]) == [f"'{start}1"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-300, "1e-300"), (1e300, "1e+300"), (1e-6, "0.000001000"), (1234.5, "1,234")],
+)
+def test_numbers_beyond_reading_have_an_exponent(value, text):
+    assert sig4(value) == text
