@@ -3,22 +3,25 @@
 Members of the group ``triage`` and superusers may correct.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import fields as parts_of
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ActionForm
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, ActionForm
 from django.contrib.admin.options import ModelAdmin
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.db.models.query import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
 from dashboard import corrections
+from dashboard.forms.pairing import BaseForm, ReuseLinkForm
 from dashboard.ingest_requests import (
+    RequestRefusedError,
     request_checkpoint_replay,
     request_replay,
     request_repository_derivation,
@@ -36,15 +39,14 @@ from dashboard.models import (
     Sweep,
 )
 
-# The classes take a parameter in their stubs only.
+# The class takes a parameter in its stubs only.
 if TYPE_CHECKING:
     BaseAdmin = ModelAdmin[Any]
-    BaseForm = forms.ModelForm[Any]
 else:
     BaseAdmin = ModelAdmin
-    BaseForm = forms.ModelForm
 
 TRIAGE = "triage"
+_ROW_ID = re.compile(r"[0-9]{1,18}")
 
 
 def may_correct(user: User | AnonymousUser) -> bool:
@@ -81,6 +83,15 @@ class CorrectingAdmin(DerivedAdmin):
     """A list whose actions correct, each with the reason typed beside it."""
 
     action_form = ReasonForm
+
+    def response_action(
+        self, request: HttpRequest, queryset: QuerySet[Any], *given: Any, **named: Any
+    ) -> HttpResponse | None:
+        chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
+        if not all(_ROW_ID.fullmatch(row) for row in chosen):
+            self.message_user(request, "No such row was listed.", messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+        return super().response_action(request, queryset, *given, **named)
 
     def has_correct_permission(self, request: HttpRequest) -> bool:
         return may_correct(request.user)
@@ -328,6 +339,7 @@ class ApiTokenAdmin(BaseAdmin):
 class ReuseLinkAdmin(BaseAdmin):
     """Which run a merge publishes; one that was not found may be paired by hand."""
 
+    form = ReuseLinkForm
     list_display = [
         "merge_run_id",
         "source_run_id",
@@ -369,9 +381,10 @@ class ReuseLinkAdmin(BaseAdmin):
         author = request.user.get_username()
         for run in Run.objects.filter(github_run_id=obj.merge_run_id):
             request_replay(run=run, requested_by=author)
-        if not Run.objects.filter(github_run_id=obj.source_run_id).exists():
-            request_run(
-                run_id=obj.source_run_id,
-                repository=obj.repository.full_name,
-                requested_by=author,
-            )
+        if Run.objects.filter(github_run_id=obj.source_run_id).exists():
+            return
+        name = obj.repository.full_name
+        try:
+            request_run(run_id=obj.source_run_id, repository=name, requested_by=author)
+        except RequestRefusedError as error:
+            self.message_user(request, f"Not asked for: {error}", messages.ERROR)

@@ -1,5 +1,6 @@
 """What is known of fetching from GitHub: when, from which source run, on whose call."""
 
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models.functions import Now
 
@@ -43,8 +44,10 @@ class ReuseLink(models.Model):
     repository = models.ForeignKey(
         Repository, on_delete=models.CASCADE, related_name="reuse_links"
     )
-    merge_run_id = models.BigIntegerField(unique=True)
-    source_run_id = models.BigIntegerField()
+    merge_run_id = models.BigIntegerField(
+        unique=True, validators=[MinValueValidator(1)]
+    )
+    source_run_id = models.BigIntegerField(validators=[MinValueValidator(1)])
     pr_number = models.PositiveIntegerField(null=True, blank=True)
     method = models.CharField(max_length=10, choices=Method.choices)
     evidence = models.TextField(blank=True, default="", help_text="comment or reason")

@@ -2,15 +2,19 @@
 
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
+from django.db.models.functions import Lower
 from django.urls import reverse
 
 from dashboard.models.stamps import Stamped
+from dashboard.models.validators import validate_repository
 
 
 class Repository(models.Model):
     """A repository whose runs are kept; one flag says whether it is official."""
 
-    full_name = models.CharField(max_length=200, unique=True)
+    full_name = models.CharField(
+        max_length=200, unique=True, validators=[validate_repository]
+    )
     is_official = models.BooleanField(default=False)
     sweep_workflow = models.CharField(
         max_length=200, default=".github/workflows/run-sweep.yml"
@@ -19,6 +23,10 @@ class Repository(models.Model):
 
     class Meta:
         verbose_name_plural = "repositories"
+        constraints = [
+            # Letter case never makes another repository.
+            models.UniqueConstraint(Lower("full_name"), name="repository_name_unique"),
+        ]
 
     def __str__(self) -> str:
         return self.full_name

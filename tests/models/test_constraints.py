@@ -35,6 +35,12 @@ def twice(factory, **fields):
 # Runs and what they left
 
 
+@breaks("repository_name_unique")
+def _():
+    factories.RepositoryFactory(full_name="example/bench")
+    factories.RepositoryFactory(full_name="Example/Bench")
+
+
 @breaks("run_id_unique")
 def _():
     twice(factories.RunFactory, github_run_id=1)

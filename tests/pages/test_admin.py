@@ -167,3 +167,32 @@ def test_a_correction_of_nothing_is_refused_beside_its_fields(
     fields = {"run": rows.run_id, "reason": "bad node", **asked}
     assertContains(admin_client.post(path, fields), said)
     assert Correction.objects.count() == 1
+
+
+@pytest.mark.parametrize("name", ["EXAMPLE/Bench", "../x", "a/..", "nothing"])
+def test_a_repository_is_named_once_and_as_the_forge_does(admin_client, rows, name):
+    fields = {"full_name": name, "sweep_workflow": "w.yml", "default_branch": "main"}
+    path = reverse("admin:dashboard_repository_add")
+    assertContains(admin_client.post(path, fields), "errornote")
+
+
+@pytest.mark.parametrize("ids", [(0, 5), (5, -1)])
+def test_a_pairing_names_two_runs(admin_client, rows, ids):
+    fields = {"repository": rows.run.repository_id, "evidence": "by hand"}
+    fields |= dict(zip(("merge_run_id", "source_run_id"), ids, strict=True))
+    path = reverse("admin:dashboard_reuselink_add")
+    assertContains(admin_client.post(path, fields), "greater than or equal to 1")
+
+
+def test_a_pairing_needs_a_repository_that_can_be_asked(admin_client):
+    odd = factories.RepositoryFactory(full_name="a/..")
+    fields = {"repository": odd.pk, "merge_run_id": 5, "source_run_id": 6}
+    path = reverse("admin:dashboard_reuselink_add")
+    assertContains(admin_client.post(path, fields), "errornote")
+
+
+@pytest.mark.parametrize("chosen", ["x", "9" * 30, "-1", ""])
+def test_an_action_on_no_row_is_answered(admin_client, rows, chosen):
+    path = reverse("admin:dashboard_sweep_changelist")
+    fields = {"action": "hold", "_selected_action": [chosen], "reason": "r"}
+    assertContains(admin_client.post(path, fields, follow=True), "No such row")
