@@ -18,7 +18,7 @@ class RecordRef(NamedTuple):
 
 @dataclass(slots=True)
 class Identity:
-    """What a row says about the configuration it measured (CONTRACT 6.5).
+    """What a row says about the configuration it measured.
 
     ``hardware`` is the GPU base (``mi355x``), ``hardware_label`` the raw label,
     lower case (``cluster:mi355x-amds``); ``framework`` is the raw value, lower case.
@@ -50,7 +50,7 @@ class Identity:
 class PointRow:
     """One measurement. Latencies in s, throughput in tok/s (per GPU), power in W.
 
-    ``metrics`` holds finite floats only, by flat name (CONTRACT 2.3, 3.4).
+    ``metrics`` holds finite floats only, by flat name.
     ``facts`` holds what is not a number (dataset, accounting, warnings ...).
     ``warnings`` are (code, text) pairs about this record.
     """
@@ -87,7 +87,7 @@ class EvalRow:
 
 @dataclass(slots=True)
 class ChangelogRow:
-    """One changelog entry of the run, keys as written (CONTRACT 5.3)."""
+    """One changelog entry of the run, keys as written."""
 
     ref: RecordRef
     base_ref: str
@@ -107,7 +107,7 @@ class ChangelogRow:
 
 @dataclass(slots=True)
 class RunStatRow:
-    """Job successes of one cluster or hardware key (CONTRACT 1.5)."""
+    """Job successes of one cluster or hardware key."""
 
     ref: RecordRef
     raw_key: str
@@ -118,7 +118,7 @@ class RunStatRow:
 
 @dataclass(slots=True)
 class ReuseRow:
-    """This run publishes the measurements of another one (CONTRACT 1.7)."""
+    """This run publishes the measurements of another one."""
 
     ref: RecordRef
     source_run_id: int
