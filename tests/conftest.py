@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from factory.django import DjangoModelFactory
 from redis import Redis
 
 from launcher.paths import key_prefix
@@ -63,3 +64,14 @@ def _no_leftover_keys(redis_client):
 def _delete_keys(client: Redis) -> None:
     if keys := list(client.scan_iter(f"{key_prefix()}*", count=1000)):
         client.delete(*keys)
+
+
+@pytest.fixture(autouse=True)
+def _sequences_from_the_start():
+    """Factories count from the start in each test, so that the order never matters."""
+    # Needs Django, which is set up after this file is read.
+    from tests import factories  # noqa: PLC0415
+
+    for value in vars(factories).values():
+        if isinstance(value, type) and issubclass(value, DjangoModelFactory):
+            value.reset_sequence(0, force=True)
