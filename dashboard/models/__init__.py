@@ -1,6 +1,6 @@
 """The tables, one file per group; names are the words of the field."""
 
-from dashboard.models.changes import ChangelogEntry
+from dashboard.models.changes import ChangelogEntry, ConfigChange, Notice
 from dashboard.models.configs import (
     Checkpoint,
     ConfigDefinition,
@@ -28,12 +28,20 @@ from dashboard.models.runs import (
     Skip,
 )
 from dashboard.models.tokens import ApiToken
+from dashboard.models.triage import (
+    Judgement,
+    Noise,
+    PullRequestComment,
+    Regression,
+    TriageEvent,
+)
 
 __all__ = [
     "ApiToken",
     "Artifact",
     "ChangelogEntry",
     "Checkpoint",
+    "ConfigChange",
     "ConfigDefinition",
     "ConfigFile",
     "ConfigKey",
@@ -48,8 +56,13 @@ __all__ = [
     "Generation",
     "IngestRequest",
     "Job",
+    "Judgement",
+    "Noise",
+    "Notice",
     "Point",
+    "PullRequestComment",
     "RawRecord",
+    "Regression",
     "Repository",
     "ReuseLink",
     "Run",
@@ -57,5 +70,6 @@ __all__ = [
     "RunStat",
     "Skip",
     "Sweep",
+    "TriageEvent",
     "WebhookDelivery",
 ]

@@ -1,12 +1,18 @@
-"""Changelog entries of runs, as written and as expanded."""
+"""What changed: changelog entries, config changes of the past, notices by staff."""
 
 from django.db import models
+from django.db.models.functions import Now
 
-from dashboard.models.runs import Run
+from dashboard.models.configs import ConfigKey
+from dashboard.models.runs import Repository, Run
 
 
 class ChangelogEntry(models.Model):
-    """One entry of a run's changelog; several entries of a run are kept apart."""
+    """One entry of a run's changelog, or of a repository's whole file.
+
+    Several entries of a run are kept apart. An entry of the file has no run, and its
+    repository and its place in the file instead.
+    """
 
     class LinkState(models.TextChoices):
         GOOD = "good", "good"
@@ -14,13 +20,30 @@ class ChangelogEntry(models.Model):
         MISSING = "missing", "missing"
         INVALID = "invalid", "invalid"
 
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="changelog")
+    run = models.ForeignKey(
+        Run,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="changelog",
+    )
+    repository = models.ForeignKey(
+        Repository,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="changelog",
+        help_text="whose whole file it stands in; null for entries of a run",
+    )
     base_ref = models.TextField(blank=True, default="")
     head_ref = models.TextField(blank=True, default="")
     index = models.PositiveIntegerField()
     raw_keys = models.JSONField(default=list)
     expanded_keys = models.JSONField(default=list)
     unknown_keys = models.JSONField(default=list)
+    retired_keys = models.JSONField(
+        default=list, blank=True, help_text="unknown today, but keys once"
+    )
     description = models.JSONField(default=list)
     pr_link = models.TextField(blank=True, default="")
     pr_number = models.PositiveIntegerField(null=True, blank=True)
@@ -38,6 +61,16 @@ class ChangelogEntry(models.Model):
                 fields=["run", "base_ref", "head_ref", "index"],
                 name="changelog_entry_unique",
             ),
+            models.UniqueConstraint(
+                fields=["repository", "index"],
+                condition=models.Q(run__isnull=True),
+                name="changelog_file_entry_unique",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(run__isnull=False, repository__isnull=True)
+                | models.Q(run__isnull=True, repository__isnull=False),
+                name="changelog_entry_of_run_or_file",
+            ),
             models.CheckConstraint(
                 condition=models.Q(
                     link_state__in=["good", "placeholder", "missing", "invalid"]
@@ -48,3 +81,97 @@ class ChangelogEntry(models.Model):
 
     def __str__(self) -> str:
         return ", ".join(self.raw_keys)
+
+
+class ConfigChange(models.Model):
+    """One change of a config key in the history of a repository's master configs.
+
+    For times of which no whole master was imported. ``config_key`` is text: keys of
+    the past need not be known today.
+    """
+
+    class Kind(models.TextChoices):
+        ADDED = "added", "added"
+        REMOVED = "removed", "removed"
+        MODEL = "model", "checkpoint"
+        IMAGE = "image", "image"
+        RUNNER = "runner", "runner"
+        PRECISION = "precision", "precision"
+        FRAMEWORK = "framework", "framework"
+        PREFIX = "model-prefix", "model prefix"
+
+    repository = models.ForeignKey(
+        Repository, on_delete=models.CASCADE, related_name="config_changes"
+    )
+    config_key = models.CharField(max_length=200)
+    kind = models.CharField(max_length=20, choices=Kind.choices)
+    sha = models.CharField(max_length=64)
+    at = models.DateTimeField()
+    before = models.TextField(blank=True, default="")
+    after = models.TextField(blank=True, default="")
+    is_swap = models.BooleanField(
+        default=False, help_text="other weights; false for another spelling of them"
+    )
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository", "config_key", "kind", "sha"],
+                name="config_change_unique",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(is_swap=False) | models.Q(kind="model"),
+                name="config_change_swap_is_of_model",
+            ),
+        ]
+        indexes = [
+            # /changes lists them newest first; /keys/<key> those of one key.
+            models.Index(fields=["-at"], name="config_change_newest"),
+            models.Index(fields=["config_key", "-at"], name="config_change_of_key"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.config_key}: {self.kind} at {self.sha[:8]}"
+
+
+class Notice(models.Model):
+    """What staff say of keys: a note, a marker in their history, or a break of it.
+
+    Every scope that is given must agree; none at all is about everything. A marker or
+    a break stands at ``at``.
+    """
+
+    class Kind(models.TextChoices):
+        NOTE = "note", "note"
+        MARKER = "marker", "marker in the history"
+        BREAK = "break", "break: nothing is compared across it"
+
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    text = models.TextField()
+    config_key = models.ForeignKey(
+        ConfigKey, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    framework = models.CharField(max_length=60, blank=True, default="")
+    model = models.CharField(max_length=60, blank=True, default="")
+    run = models.ForeignKey(
+        Run, null=True, blank=True, on_delete=models.CASCADE, related_name="notices"
+    )
+    at = models.DateTimeField(help_text="from when it holds")
+    expires_at = models.DateTimeField(null=True, blank=True)
+    author = models.TextField()
+    made_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~models.Q(text=""), name="notice_says"),
+            models.CheckConstraint(
+                condition=~models.Q(author=""), name="notice_has_author"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["note", "marker", "break"]),
+                name="notice_kind_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.text[:60]

@@ -58,6 +58,11 @@ class Sweep(Stamped):
 
     ``state`` is null while the run is not official. ``planned`` lists
     [deployment label, concurrency]; ``planned_count`` is null where no plan is known.
+    ``grid`` is what was measured: a list of [deployment label, [concurrencies]].
+
+    ``segment`` counts from 1 within key and scenario, null unless the sweep is or was
+    current. ``breaks`` says what began it, ``markers`` what changed inside it, each
+    against ``previous``: dicts as :mod:`dashboard.analysis.segments` makes them.
     """
 
     class State(models.TextChoices):
@@ -92,6 +97,12 @@ class Sweep(Stamped):
     planned = models.JSONField(null=True, blank=True)
     planned_count = models.PositiveIntegerField(null=True, blank=True)
     received_count = models.PositiveIntegerField(default=0)
+    acceptance_evidence = models.TextField(blank=True, default="")
+    harness = models.TextField(
+        blank=True, default="", help_text="what measured it, where rows tell"
+    )
+    pools = models.JSONField(default=list, help_text="runner pools that served it")
+    grid = models.JSONField(default=list)
     mapping_method = models.CharField(max_length=20)
     mapping_candidates = models.JSONField(default=list)
     mapping_flags = models.JSONField(default=list)
@@ -107,6 +118,18 @@ class Sweep(Stamped):
         on_delete=models.SET_NULL,
         related_name="extensions",
     )
+    previous = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="the sweep that was current before it",
+    )
+    segment = models.PositiveIntegerField(null=True, blank=True)
+    breaks = models.JSONField(default=list, blank=True)
+    markers = models.JSONField(default=list, blank=True)
+    is_swap = models.BooleanField(default=False, help_text="a break of the checkpoint")
     measured_at = models.DateTimeField()
     official_at = models.DateTimeField(null=True, blank=True)
 
@@ -130,6 +153,10 @@ class Sweep(Stamped):
                 | models.Q(official_at__isnull=False),
                 name="sweep_official_has_time",
             ),
+            models.CheckConstraint(
+                condition=models.Q(is_swap=False) | models.Q(segment__isnull=False),
+                name="sweep_swap_has_segment",
+            ),
         ]
         indexes = [
             # History and as-of of one key and scenario.
@@ -142,6 +169,12 @@ class Sweep(Stamped):
                 fields=["config_key", "scenario"],
                 condition=models.Q(state="current"),
                 name="sweep_current",
+            ),
+            # /changes, / and /api/v1/swaps list all swaps, newest first.
+            models.Index(
+                fields=["-official_at"],
+                condition=models.Q(is_swap=True),
+                name="sweep_swaps",
             ),
         ]
 

@@ -33,6 +33,9 @@ class IngestRequest(models.Model):
     progress_total = models.PositiveIntegerField(default=0)
     error = models.TextField(blank=True, default="")
     counts = models.JSONField(default=dict, blank=True)
+    tries = models.PositiveSmallIntegerField(
+        default=0, help_text="how often a worker began it"
+    )
     requested_at = models.DateTimeField(db_default=Now())
     sent_at = models.DateTimeField(
         db_default=Now(), help_text="when its task was last given to the broker"
