@@ -12,7 +12,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, ActionForm
 from django.contrib.admin.options import ModelAdmin
-from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.db.models.query import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -38,6 +37,7 @@ from dashboard.models import (
     Run,
     Sweep,
 )
+from dashboard.permissions import may_correct
 
 # The class takes a parameter in its stubs only.
 if TYPE_CHECKING:
@@ -45,15 +45,7 @@ if TYPE_CHECKING:
 else:
     BaseAdmin = ModelAdmin
 
-TRIAGE = "triage"
 _ROW_ID = re.compile(r"[0-9]{1,18}")
-
-
-def may_correct(user: User | AnonymousUser) -> bool:
-    """Tell whether a user may hide, hold, publish, exclude and undo."""
-    if not user.is_active:
-        return False
-    return user.is_superuser or user.groups.filter(name=TRIAGE).exists()
 
 
 class DerivedAdmin(BaseAdmin):

@@ -1,0 +1,16 @@
+"""Who may decide: correct, publish and triage."""
+
+from django.contrib.auth.models import AnonymousUser, User
+
+TRIAGE = "triage"
+
+
+def may_correct(user: User | AnonymousUser) -> bool:
+    """Tell whether a user may hide, hold, publish, exclude, undo and triage.
+
+    Members of the group ``triage`` and superusers may. It costs no query for those who
+    are not logged in.
+    """
+    if not user.is_active:
+        return False
+    return user.is_superuser or user.groups.filter(name=TRIAGE).exists()
