@@ -7,6 +7,7 @@ is derived anew by the worker, which is asked by name once the row is stored.
 from dataclasses import dataclass, fields
 
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from dashboard.ingest_requests import request_derivation, see_to_derivation
@@ -36,6 +37,72 @@ class Target:
     scenario: str = ""
     deployment: Deployment | None = None
     concurrency: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """What a person asks to correct, by the names on the page; empty means in full."""
+
+    action: str
+    attempt: int | None = None
+    config_key: str = ""
+    scenario: str = ""
+    deployment: str = ""
+    concurrency: int | None = None
+
+
+def named_targets(run: Run, named: Named) -> list[Target]:
+    """Return what is named of a run, usually one target.
+
+    A key that is held or published without a scenario means each of its sweeps, and
+    deployments that differ in what the label leaves out are all meant. Raises
+    CorrectionRefusedError for a name that nothing has.
+    """
+    key = _named_key(named.config_key)
+    return [
+        Target(
+            action=named.action,
+            run=run,
+            attempt=named.attempt,
+            config_key=key,
+            scenario=scenario,
+            deployment=deployment,
+            concurrency=named.concurrency,
+        )
+        for scenario in _named_scenarios(run, key, named)
+        for deployment in _named_deployments(run, named.deployment)
+    ]
+
+
+def _named_key(name: str) -> ConfigKey | None:
+    if not name:
+        return None
+    found = ConfigKey.objects.filter(key=name).first()
+    if found is None:
+        raise CorrectionRefusedError(f"No config key is called {name[:200]}.")
+    return found
+
+
+def _named_scenarios(run: Run, key: ConfigKey | None, named: Named) -> list[str]:
+    decisions = (Correction.Action.HOLD, Correction.Action.PUBLISH)
+    if named.scenario or key is None or named.action not in decisions:
+        return [named.scenario]
+    found = run.sweeps.filter(config_key=key).order_by("scenario")
+    scenarios = list(found.values_list("scenario", flat=True))
+    if not scenarios:
+        raise CorrectionRefusedError("The run has no sweep of this config key.")
+    return scenarios
+
+
+def _named_deployments(run: Run, label: str) -> list[Deployment | None]:
+    if not label:
+        return [None]
+    of_run = Q(pk__in=Point.objects.filter(sweep__run=run).values("deployment"))
+    of_run |= Q(pk__in=run.evals.values("deployment"))
+    found = Deployment.objects.filter(of_run, label=label).order_by("pk")
+    if not found:
+        raise CorrectionRefusedError(f"The run has no deployment {label[:200]}.")
+    return list(found)
 
 
 def hide_run(*, run: Run, author: str, reason: str) -> Correction:
@@ -86,10 +153,25 @@ def publish_sweep(*, sweep: Sweep, author: str, reason: str) -> Correction:
 def correct(*, target: Target, author: str, reason: str) -> Correction:
     """Store a correction and ask for what follows; an equal active one is returned.
 
+    What follows from that one is asked for again if it was never derived.
+    """
+    with transaction.atomic():
+        made, is_new = store(target=target, author=author, reason=reason)
+        if is_new:
+            request_derivation(run=target.run, requested_by=author)
+        else:
+            see_to_derivation(run=target.run, since=made.made_at, requested_by=author)
+    return made
+
+
+def store(*, target: Target, author: str, reason: str) -> tuple[Correction, bool]:
+    """Store a correction, and return it with whether it is new.
+
+    Nothing is asked for: that what follows is derived is the caller's to see to.
     1. Refuse without author or reason. 2. Lock the run, so that two people cannot
-    decide at once. 3. Return an equal active correction; ask again if what follows
-    from it was never derived. 4. Refuse what :func:`why_not` refuses. 5. Undo the
-    contrary one: a sweep is either held or published. 6. Store and ask.
+    decide at once. 3. Return an equal active correction. 4. Refuse what
+    :func:`why_not` refuses. 5. Undo the contrary one: a sweep is either held or
+    published. 6. Store.
     """
     _require(author, reason)
     with transaction.atomic():
@@ -97,15 +179,13 @@ def correct(*, target: Target, author: str, reason: str) -> Correction:
         wanted = {part.name: getattr(target, part.name) for part in fields(target)}
         found = Correction.objects.filter(**wanted, undone_at__isnull=True).first()
         if found is not None:
-            see_to_derivation(run=target.run, since=found.made_at, requested_by=author)
-            return found
+            return found, False
         if refusal := why_not(target):
             raise CorrectionRefusedError(refusal)
         _undo_contrary(target, author, reason)
         made = Correction.objects.create(**wanted, author=author, reason=reason)
-        request_derivation(run=target.run, requested_by=author)
     made.refresh_from_db()
-    return made
+    return made, True
 
 
 def why_not(target: Target) -> str:
@@ -165,13 +245,20 @@ def _why_not_decided(target: Target) -> str:
 
 def undo(*, correction: Correction, author: str, reason: str) -> Correction:
     """Take a correction back; it stays listed with who undid it and why."""
+    with transaction.atomic():
+        if take_back(correction=correction, author=author, reason=reason):
+            request_derivation(run=correction.run, requested_by=author)
+    return correction
+
+
+def take_back(*, correction: Correction, author: str, reason: str) -> bool:
+    """Mark a correction as undone and ask for nothing; False if it already was."""
     _require(author, reason)
     with transaction.atomic():
         _lock(correction.run)
-        if _mark_undone(correction.pk, author, reason):
-            request_derivation(run=correction.run, requested_by=author)
+        is_changed = _mark_undone(correction.pk, author, reason)
     correction.refresh_from_db()
-    return correction
+    return is_changed
 
 
 def _sweep_target(action: str, sweep: Sweep) -> Target:
