@@ -2,6 +2,7 @@
 
 import re
 
+from dashboard.vocabulary.checkpoints import family_of
 from dashboard.vocabulary.frameworks import ALIASES as FRAMEWORK_ALIASES
 from dashboard.vocabulary.hardware import HARDWARE
 from dashboard.vocabulary.models import MODELS
@@ -30,40 +31,6 @@ _MODEL_ALIASES = {
 _PREFIXES = {"gptoss120b": "gptoss", "kimik2.7-code": "kimik2.7"}
 _PRECISION_SUFFIX = re.compile(r"-(?:fp4|fp8|mxfp4|nvfp4).*")
 
-# Last parts of the ids and paths that rows carried where they had no model prefix.
-_BASE_NAMES = {
-    "dsr1": (
-        "deepseek-r1 deepseek-r1-0528 deepseek-r1-fp4 deepseek-r1-0528-fp4 "
-        "deepseek-r1-0528-fp4-v2 deepseek-r1-0528-nvfp4-v2 deepseek-r1-0528-mxfp4 "
-        "deepseek-r1-0528-mxfp4-v2 deepseek-r1-0528-mxfp4-preview dsr1-0528-fp8 "
-        "dsr1-0528-nvfp4-v2 dsr1-fp8"
-    ),
-    "gptoss120b": "gpt-oss-120b",
-    "llama70b": (
-        "llama-3.3-70b-instruct-fp8 llama-3.3-70b-instruct-fp4 "
-        "llama-3.3-70b-instruct-fp8-kv llama-3.3-70b-instruct-mxfp4-preview"
-    ),
-    "qwen3.5": (
-        "qwen3.5-397b-a17b qwen3.5-397b-a17b-fp8 qwen3.5-397b-a17b-mxfp4 "
-        "qwen3.5-397b-a17b-mxfp4-attnfp8-v2 qwen3.5-397b-a17b-nvfp4 "
-        "qwen3.5-397b-a17b-nvfp4-v2"
-    ),
-    "kimik2.5": "kimi-k2.5",
-    "kimik2.6": "kimi-k2.6 kimi-k2.6-nvfp4",
-    "kimik2.7-code": "kimi-k2.7-code kimi-k2.7-code-mxfp4",
-    "kimik3": "kimi-k3",
-    "minimaxm2.5": "minimax-m2.5",
-    "minimaxm3": "minimax-m3 minimax-m3-mxfp4 minimax-m3-nvfp4 minimax-m3-mxfp8",
-    "glm5": "glm-5-fp8",
-    "glm5.1": "glm-5.1-mxfp4 glm-5.1-fp8",
-    "glm5.2": "glm-5.2-fp8 glm-5.2-nvfp4 glm-5.2-mxfp4",
-    "dsv4": "deepseek-v4-pro",
-    "dsv2lite": "deepseek-coder-v2-lite-instruct-fp8",
-}
-_MODEL_OF_BASE_NAME = {
-    base: model for model, bases in _BASE_NAMES.items() for base in bases.split()
-}
-
 _PRECISION_ALIASES = {"nvfp4": "fp4", "mxfp4": "fp4", "fp8block": "fp8"}
 _PRECISIONS = frozenset({"fp4", "fp8", "bf16", "int4"})
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
@@ -82,7 +49,7 @@ def canonical_model(prefix: str | None, model_path: str | None) -> str | None:
             return found
     if not model_path:
         return None
-    return _MODEL_OF_BASE_NAME.get(model_path.rstrip("/").rpartition("/")[2].lower())
+    return family_of(model_path)
 
 
 def _model_of_prefix(prefix: str) -> str | None:
