@@ -88,6 +88,23 @@ def resend_lost() -> int:
     return sum(_sent_again(request) for request in lost)
 
 
+def send_again(request: IngestRequest) -> bool:
+    """Send a request's task again whose worker died at it; tell whether it was sent.
+
+    Only the try that was seen is meant. A run is fetched without regard to what is
+    stored, as it may have been asked for.
+    """
+    found = IngestRequest.objects.filter(
+        pk=request.pk, state=IngestRequest.State.RUNNING, tries=request.tries
+    )
+    waiting = IngestRequest.State.QUEUED
+    if not found.update(state=waiting, sent_at=timezone.now()):
+        return False
+    name, arguments = _task_of(request)
+    current_app.send_task(name, [*arguments, *([True] if name == RUN_TASK else [])])
+    return True
+
+
 def is_stored_as_of(
     run_id: int, updated_at: datetime | None, *, attempt: int | None = None
 ) -> bool:

@@ -226,8 +226,9 @@ FRONTIERBOARD_FETCHES_PER_HOUR = _whole("FRONTIERBOARD_FETCHES_PER_HOUR", 200)
 
 # Who may look: everybody, or people who are logged in.
 FRONTIERBOARD_LOGIN_REQUIRED = _flag("FRONTIERBOARD_LOGIN_REQUIRED")
-LOGIN_URL = "admin:login"
+LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
 
 # Uploaded bundles until they are ingested; web and worker share the folder.
 FRONTIERBOARD_UPLOADS = DATA / "uploads"

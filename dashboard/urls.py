@@ -1,11 +1,13 @@
 """Every address of the site."""
 
 from django.contrib import admin
+from django.contrib.auth import views as auth_views
 from django.urls import URLPattern, URLResolver, path
 from django.views.generic import RedirectView
 
 from dashboard.api.application import api
 from dashboard.views import (
+    corrections,
     evaluation,
     home,
     inference,
@@ -35,6 +37,16 @@ urlpatterns: list[URLPattern | URLResolver] = [
         runs.run_attempt,
         name="run_attempt",
     ),
+    path(
+        "runs/<int:run_id>/corrections",
+        corrections.run_corrections,
+        name="run_corrections",
+    ),
+    path(
+        "corrections/<int:pk>/undo",
+        corrections.undo_correction,
+        name="undo_correction",
+    ),
     path("requests", requests.ingest_requests, name="ingest_requests"),
     path("requests/<int:pk>", requests.ingest_request, name="ingest_request"),
     path("help", help_views.help_page, name="help"),
@@ -45,6 +57,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("webhooks/github", webhooks.github, name="github_webhook"),
     path("healthz", operations.healthz, name="healthz"),
     path("readyz", operations.readyz, name="readyz"),
+    path(
+        "login", auth_views.LoginView.as_view(template_name="login.html"), name="login"
+    ),
+    path("logout", auth_views.LogoutView.as_view(), name="logout"),
     path("admin", RedirectView.as_view(url="/admin/")),
     path("admin/", admin.site.urls),
 ]

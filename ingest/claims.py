@@ -1,29 +1,61 @@
-"""Locks: one worker per run, one writer of derived state at a time."""
+"""Locks: one worker per run and per request, one writer of derived state at a time."""
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from django.db import connection
 
 WRITE_LOCK = 0x46_42_57_52  # any constant; spells FBWR
 
 
+# A bigint key is shown in halves; the database is that of the session.
+_HELD = """
+    SELECT classid::bigint << 32 | objid::bigint
+    FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND datname = current_database()
+"""
+
+
 class AlreadyRunningError(Exception):
-    """Another worker is ingesting the same run right now."""
+    """Another worker is at the same run, or at the same request, right now."""
+
+
+def claimed(repository: str, run_id: int) -> AbstractContextManager[None]:
+    """Hold the run for this worker; raises AlreadyRunningError."""
+    number = _lock_number(f"{repository.casefold()}#{run_id}")
+    return _held(number, f"run {run_id} is already being ingested")
+
+
+def request_claimed(request_id: int) -> AbstractContextManager[None]:
+    """Hold a request for this worker; raises AlreadyRunningError."""
+    number = _request_number(request_id)
+    return _held(number, f"request {request_id} is already being carried out")
+
+
+def claimed_requests(request_ids: Iterable[int]) -> set[int]:
+    """Return which requests some worker holds right now."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HELD)
+        held = {number for (number,) in cursor.fetchall()}
+    return {pk for pk in request_ids if _request_number(pk) in held}
+
+
+def _request_number(request_id: int) -> int:
+    return _lock_number(f"request {request_id}")
 
 
 @contextmanager
-def claimed(repository: str, run_id: int) -> Iterator[None]:
-    """Hold the run for this worker; raises AlreadyRunningError.
+def _held(number: int, otherwise: str) -> Iterator[None]:
+    """Hold a lock that belongs to the database session: it goes when its worker dies.
 
-    The lock belongs to the database session, so it goes when its worker dies.
+    Raises AlreadyRunningError with the given line where another session holds it.
     """
-    number = _lock_number(f"{repository.casefold()}#{run_id}")
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [number])
         if not cursor.fetchone()[0]:
-            raise AlreadyRunningError(f"run {run_id} is already being ingested")
+            raise AlreadyRunningError(otherwise)
         try:
             yield
         finally:

@@ -4,7 +4,6 @@ Everything here is computed again from the tables, so the order in which runs ar
 never matters and a killed worker leaves nothing half decided.
 """
 
-from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,6 +18,8 @@ from dashboard.models import (
     Run,
     Sweep,
 )
+from ingest.measured import note_measured
+from ingest.segments import derive_segments
 from ingest.states import SweepKey, derive_states
 
 _JOINED = {"config_key_id": "sweep__config_key_id", "scenario": "sweep__scenario"}
@@ -94,37 +95,16 @@ def settle_run(run: Run, sweep_keys: Iterable[SweepKey]) -> int:
     ``sweep_keys`` are the (config key id, scenario) pairs it touches, those of
     sweeps that are gone included.
     """
-    written = derive_current_points(run) + derive_current_evals(run) + count_rows(run)
+    written = derive_current_points(run) + derive_current_evals(run)
+    written += note_measured(run)
     related = related_runs(run)
     changed = derive_publications(related)
     # What a merge run says of its changelog decides on the sweeps of its source.
     others = Sweep.objects.filter(run__in=[run, *related])
     keys = {*sweep_keys, *others.values_list("config_key_id", "scenario")}
-    written += len(changed) + derive_states(keys)
+    written += len(changed) + derive_states(keys) + derive_segments(keys)
     run.refresh_from_db()
     return written
-
-
-def count_rows(run: Run) -> int:
-    """Count what each sweep and the run received; return how many counts changed.
-
-    Points are counted by place: several recipes of one place are one.
-    """
-    points = Point.objects.filter(sweep__run=run, is_current=True).order_by()
-    places = points.values_list("sweep_id", "deployment_id", "concurrency").distinct()
-    received = Counter(sweep_id for sweep_id, _, _ in places)
-    changed = 0
-    for pk, count in run.sweeps.values_list("pk", "received_count"):
-        if count != received[pk]:
-            changed += Sweep.objects.filter(pk=pk).update(
-                received_count=received[pk], updated_at=Now()
-            )
-    counts = (received.total(), run.evals.filter(is_current=True).count())
-    if counts != (run.received_count, run.eval_count):
-        changed += Run.objects.filter(pk=run.pk).update(
-            received_count=counts[0], eval_count=counts[1], updated_at=Now()
-        )
-    return changed
 
 
 def related_runs(run: Run) -> list[Run]:

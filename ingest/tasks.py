@@ -1,7 +1,8 @@
 """Celery doors to the pipeline: ids in, one function called, what is retried said."""
 
-from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from celery import Task, shared_task
 from django.conf import settings
@@ -13,56 +14,53 @@ from ingest import pipeline, polling
 from ingest.artifacts.bundles import BundleError, open_bundle
 from ingest.claims import AlreadyRunningError
 from ingest.github import GitHubError
+from ingest.leftovers import forget_uploads
 from ingest.progress import silent
 from ingest.remote_runs import ingest_remote
-from ingest.requests import RequestProgress, finish, has_ended, tracked
+from ingest.requests import (
+    Ending,
+    RequestProgress,
+    Work,
+    carry_out,
+    has_ended,
+    resend_dead,
+)
 from ingest.run_facts import IngestError
 
 # What can heal by itself: another worker at work, a database that restarts.
 PASSING = (AlreadyRunningError, OperationalError, InterfaceError)
 MAX_RETRIES = 20
+RETRIED: dict[str, Any] = {
+    "bind": True,
+    "acks_late": True,
+    "autoretry_for": PASSING,
+    "max_retries": MAX_RETRIES,
+    "retry_backoff": 2,
+    "retry_backoff_max": 30,
+}
 
 
-@shared_task(
-    name="ingest.tasks.ingest_path",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-)
+@shared_task(name="ingest.tasks.ingest_path", **RETRIED)
 def ingest_path(
     task: "Task[..., None]", path: str, request_id: int | None = None
 ) -> None:
     """Ingest a bundle on disk; a bundle that cannot be taken ends the request."""
     if request_id is None:
         pipeline.ingest_bundle(open_bundle(Path(path), pipeline.limits()), silent)
-        return
-    with _tracked(task, request_id) as progress:
-        _ingest_requested(Path(path), request_id, progress)
+    else:
+        _carry_out(task, request_id, partial(_ingested, Path(path)))
 
 
-def _ingest_requested(path: Path, request_id: int, progress: RequestProgress) -> None:
+def _ingested(path: Path, progress: RequestProgress) -> Ending:
     try:
         bundle = open_bundle(path, pipeline.limits())
         report = pipeline.ingest_bundle(bundle, progress)
     except (BundleError, IngestError) as error:
-        finish(request_id, IngestRequest.State.FAILED, error=str(error))
-        return
-    partly = IngestRequest.State.PARTLY if report.is_partly else None
-    finish(request_id, partly or IngestRequest.State.DONE, counts=report.counts())
+        return Ending(IngestRequest.State.FAILED, str(error))
+    return Ending(_state(is_partly=report.is_partly), counts=report.counts())
 
 
-@shared_task(
-    name="ingest.tasks.ingest_run",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-)
+@shared_task(name="ingest.tasks.ingest_run", **RETRIED)
 def ingest_run(
     task: "Task[..., None]",
     repository: str,
@@ -73,42 +71,23 @@ def ingest_run(
     """Fetch a run from GitHub and ingest it; what GitHub refuses ends the request."""
     if request_id is None:
         ingest_remote(repository, run_id, silent, force=force)
-    elif not has_ended(request_id):  # delivered twice: the work is done
-        with _tracked(task, request_id) as progress:
-            _fetch_requested(repository, run_id, request_id, progress, force=force)
+    else:
+        work = partial(_fetched, repository, run_id, force=force)
+        _carry_out(task, request_id, work)
 
 
-def _fetch_requested(
-    repository: str,
-    run_id: int,
-    request_id: int,
-    progress: RequestProgress,
-    *,
-    force: bool,
-) -> None:
+def _fetched(
+    repository: str, run_id: int, progress: RequestProgress, *, force: bool
+) -> Ending:
     try:
         arrival = ingest_remote(repository, run_id, progress, force=force)
     except (GitHubError, IngestError) as error:
-        finish(request_id, IngestRequest.State.FAILED, error=str(error))
-        return
-    partly = IngestRequest.State.PARTLY if arrival.is_partly else None
-    finish(
-        request_id,
-        partly or IngestRequest.State.DONE,
-        error=next(iter(arrival.gaps), ""),
-        counts=arrival.counts(),
-    )
+        return Ending(IngestRequest.State.FAILED, str(error))
+    state = _state(is_partly=arrival.is_partly)
+    return Ending(state, next(iter(arrival.gaps), ""), arrival.counts())
 
 
-@shared_task(
-    name="ingest.tasks.ingest_upload",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-)
+@shared_task(name="ingest.tasks.ingest_upload", **RETRIED)
 def ingest_upload(task: "Task[..., None]", file_name: str, request_id: int) -> None:
     """Ingest an uploaded bundle and delete the file, which its rows replace.
 
@@ -116,9 +95,7 @@ def ingest_upload(task: "Task[..., None]", file_name: str, request_id: int) -> N
     """
     path = Path(settings.FRONTIERBOARD_UPLOADS) / Path(file_name).name
     try:
-        if not has_ended(request_id):  # else delivered twice
-            with _tracked(task, request_id) as progress:
-                _ingest_requested(path, request_id, progress)
+        _carry_out(task, request_id, partial(_ingested, path))
     finally:
         if has_ended(request_id):
             path.unlink(missing_ok=True)
@@ -132,77 +109,61 @@ def poll_official_runs() -> None:
 
 @shared_task(name="ingest.tasks.resend_requests", acks_late=True)
 def resend_requests() -> None:
-    """Send the tasks again that a broker lost."""
+    """Send the tasks again that a broker lost, or whose worker died."""
     resend_lost()
+    resend_dead()
 
 
-@shared_task(
-    name="ingest.tasks.derive_run",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-    soft_time_limit=5 * 60,
-)
+@shared_task(name="ingest.tasks.forget_old_uploads", acks_late=True)
+def forget_old_uploads() -> None:
+    """Delete uploaded bundles that nobody will ingest."""
+    forget_uploads()
+
+
+@shared_task(name="ingest.tasks.derive_run", soft_time_limit=5 * 60, **RETRIED)
 def derive_run(task: "Task[..., None]", github_run_id: int, request_id: int) -> None:
     """Decide again what follows from a run, after a correction."""
-    with _tracked(task, request_id):
+
+    def derive(_: RequestProgress) -> None:
         pipeline.derive_run(Run.objects.get(github_run_id=github_run_id))
-    finish(request_id, IngestRequest.State.DONE)
+
+    _carry_out(task, request_id, derive)
 
 
-@shared_task(
-    name="ingest.tasks.derive_repository",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-)
+@shared_task(name="ingest.tasks.derive_repository", **RETRIED)
 def derive_repository(task: "Task[..., None]", full_name: str, request_id: int) -> None:
     """Judge a repository's runs again, after staff changed what is said of it."""
-    with _tracked(task, request_id):
+
+    def derive(_: RequestProgress) -> None:
         pipeline.derive_repository(Repository.objects.get(full_name=full_name))
-    finish(request_id, IngestRequest.State.DONE)
+
+    _carry_out(task, request_id, derive)
 
 
-@shared_task(
-    name="ingest.tasks.replay_checkpoint",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-)
+@shared_task(name="ingest.tasks.replay_checkpoint", **RETRIED)
 def replay_checkpoint(task: "Task[..., None]", name: str, request_id: int) -> None:
     """Replay the runs of a checkpoint, after staff changed its spellings."""
-    with _tracked(task, request_id) as progress:
+
+    def replay(progress: RequestProgress) -> None:
         pipeline.replay_checkpoint(Checkpoint.objects.get(name=name), progress)
-    finish(request_id, IngestRequest.State.DONE)
+
+    _carry_out(task, request_id, replay)
 
 
-@shared_task(
-    name="ingest.tasks.replay_run",
-    bind=True,
-    acks_late=True,
-    autoretry_for=PASSING,
-    max_retries=MAX_RETRIES,
-    retry_backoff=2,
-    retry_backoff_max=30,
-)
+@shared_task(name="ingest.tasks.replay_run", **RETRIED)
 def replay_run(task: "Task[..., None]", github_run_id: int, request_id: int) -> None:
     """Replay a run, after staff paired it with the run that it publishes."""
-    with _tracked(task, request_id):
+
+    def replay(_: RequestProgress) -> None:
         pipeline.replay_run(Run.objects.get(github_run_id=github_run_id))
-    finish(request_id, IngestRequest.State.DONE)
+
+    _carry_out(task, request_id, replay)
 
 
-def _tracked(
-    task: "Task[..., None]", request_id: int
-) -> AbstractContextManager[RequestProgress]:
+def _carry_out(task: "Task[..., None]", request_id: int, work: Work) -> None:
     is_last_try = task.request.retries >= MAX_RETRIES
-    return tracked(request_id, passing=PASSING, is_last_try=is_last_try)
+    carry_out(request_id, work, passing=PASSING, is_last_try=is_last_try)
+
+
+def _state(*, is_partly: bool) -> str:
+    return IngestRequest.State.PARTLY if is_partly else IngestRequest.State.DONE

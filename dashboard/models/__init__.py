@@ -1,6 +1,11 @@
 """The tables, one file per group; names are the words of the field."""
 
-from dashboard.models.changes import ChangelogEntry, ConfigChange, Notice
+from dashboard.models.changes import (
+    ChangelogEntry,
+    ConfigChange,
+    FileDefect,
+    Notice,
+)
 from dashboard.models.configs import (
     Checkpoint,
     ConfigDefinition,
@@ -53,6 +58,7 @@ __all__ = [
     "Deployment",
     "EvalResult",
     "Fetch",
+    "FileDefect",
     "Generation",
     "IngestRequest",
     "Job",

@@ -1,4 +1,4 @@
-"""What changed: changelog entries, config changes of the past, notices by staff."""
+"""What changed: changelog entries, config changes, notices by staff, faulty files."""
 
 from django.db import models
 from django.db.models.functions import Now
@@ -42,7 +42,9 @@ class ChangelogEntry(models.Model):
     expanded_keys = models.JSONField(default=list)
     unknown_keys = models.JSONField(default=list)
     retired_keys = models.JSONField(
-        default=list, blank=True, help_text="unknown today, but keys once"
+        db_default=models.Value([], models.JSONField()),
+        blank=True,
+        help_text="unknown today, but keys once",
     )
     description = models.JSONField(default=list)
     pr_link = models.TextField(blank=True, default="")
@@ -175,3 +177,34 @@ class Notice(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+
+class FileDefect(models.Model):
+    """What is wrong with a config file or a changelog that was to be imported.
+
+    The file may not have been stored at all, so repository and file are names.
+    """
+
+    repository = models.CharField(max_length=201)
+    name = models.CharField(max_length=100, help_text="file name")
+    sha = models.CharField(max_length=64, blank=True, default="")
+    text = models.CharField(max_length=500)
+    seen_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["repository", "name", "sha", "text"],
+                name="file_defect_unique",
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(text=""), name="file_defect_says"
+            ),
+        ]
+        indexes = [
+            # /changes lists them newest first.
+            models.Index(fields=["-seen_at"], name="file_defect_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"

@@ -7,6 +7,8 @@ from dashboard.models.runs import RawRecord, Run
 from dashboard.models.stamps import Stamped
 from dashboard.vocabulary import deployments
 
+EMPTY = models.Value([], models.JSONField())
+
 
 class Deployment(models.Model):
     """One exact topology; the columns are those of the vocabulary's tuple."""
@@ -97,12 +99,13 @@ class Sweep(Stamped):
     planned = models.JSONField(null=True, blank=True)
     planned_count = models.PositiveIntegerField(null=True, blank=True)
     received_count = models.PositiveIntegerField(default=0)
-    acceptance_evidence = models.TextField(blank=True, default="")
+    acceptance_evidence = models.TextField(blank=True, db_default="")
+    # What is decided after the row is stored has its default in the database.
     harness = models.TextField(
-        blank=True, default="", help_text="what measured it, where rows tell"
+        blank=True, db_default="", help_text="what measured it, where rows tell"
     )
-    pools = models.JSONField(default=list, help_text="runner pools that served it")
-    grid = models.JSONField(default=list)
+    pools = models.JSONField(db_default=EMPTY, help_text="runner pools that served it")
+    grid = models.JSONField(db_default=EMPTY)
     mapping_method = models.CharField(max_length=20)
     mapping_candidates = models.JSONField(default=list)
     mapping_flags = models.JSONField(default=list)
@@ -127,9 +130,11 @@ class Sweep(Stamped):
         help_text="the sweep that was current before it",
     )
     segment = models.PositiveIntegerField(null=True, blank=True)
-    breaks = models.JSONField(default=list, blank=True)
-    markers = models.JSONField(default=list, blank=True)
-    is_swap = models.BooleanField(default=False, help_text="a break of the checkpoint")
+    breaks = models.JSONField(db_default=EMPTY, blank=True)
+    markers = models.JSONField(db_default=EMPTY, blank=True)
+    is_swap = models.BooleanField(
+        db_default=False, help_text="a break of the checkpoint"
+    )
     measured_at = models.DateTimeField()
     official_at = models.DateTimeField(null=True, blank=True)
 

@@ -1,5 +1,6 @@
 """The pages of runs: all of them, one, and what one attempt of it contributed."""
 
+from collections.abc import Sequence
 from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -7,10 +8,12 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from dashboard.permissions import may_correct
 from dashboard.queries import runs as queries
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_logs import failed_logs
 from dashboard.queries.run_report import REQUESTS, RunReport, run_report
+from dashboard.views.correction_forms import CorrectionForm
 from dashboard.views.paging import page_of
 from dashboard.views.run_columns import columns
 from dashboard.views.run_filters import RunFilterForm
@@ -47,7 +50,7 @@ def run(request: HttpRequest, run_id: int) -> HttpResponse:
     report = run_report(run_id)
     if report is None:
         return _not_stored(request, run_id)
-    return render(request, "run.html", _context(report))
+    return run_page(request, report)
 
 
 @require_safe
@@ -57,7 +60,7 @@ def run_attempt(request: HttpRequest, run_id: int, attempt: int) -> HttpResponse
         return _not_stored(request, run_id)
     if not report.has_attempt:
         raise Http404(f"Run {run_id} has no attempt {attempt}.")
-    return render(request, "run.html", _context(report))
+    return run_page(request, report)
 
 
 @require_safe
@@ -66,6 +69,22 @@ def run_points_csv(_request: HttpRequest, run_id: int) -> HttpResponse:
     if run is None:
         raise Http404(f"Run {run_id} is not stored here.")
     return points_csv(run)
+
+
+def run_page(
+    request: HttpRequest,
+    report: RunReport,
+    *,
+    tried: CorrectionForm | None = None,
+    refusals: Sequence[str] = (),
+) -> HttpResponse:
+    """Answer with the page of a run; with why a correction was refused, as a 400."""
+    context = _context(report)
+    if may_correct(request.user):
+        context["correction_form"] = tried or CorrectionForm(report)
+        context["refusals"] = refusals
+    status = HTTPStatus.BAD_REQUEST if refusals else HTTPStatus.OK
+    return render(request, "run.html", context, status=status)
 
 
 def _context(report: RunReport) -> dict[str, object]:

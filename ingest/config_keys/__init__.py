@@ -1,6 +1,6 @@
 """Config keys: master YAML to matrix entries, and rows and jobs to config keys."""
 
-from ingest.config_keys.documents import ConfigError
+from ingest.config_keys.documents import ConfigError, load_list
 from ingest.config_keys.entries import MatrixEntry
 from ingest.config_keys.expansion import (
     KEY_GRAMMAR,
@@ -27,6 +27,7 @@ __all__ = [
     "expand_wildcards",
     "fingerprint",
     "job_identity",
+    "load_list",
     "map_row",
     "unmapped_key",
 ]

@@ -23,19 +23,33 @@ def load_mapping(text: str) -> tuple[dict[str, object], list[str]]:
     Values are JSON-able. Raises `ConfigError` for text that does not parse, is not
     a mapping, or grows out of bounds once its aliases are expanded.
     """
+    value, repeated = _load(text)
+    if not isinstance(value, Mapping):
+        raise ConfigError("not a mapping of config keys")
+    return {str(key): json_able(item) for key, item in value.items()}, repeated
+
+
+def load_list(text: str) -> list[object]:
+    """Read a YAML list; values are JSON-able, and `ConfigError` as for a mapping."""
+    value, _ = _load(text)
+    if not isinstance(value, list):
+        kind = "a mapping" if isinstance(value, Mapping) else "one value"
+        raise ConfigError(f"not a list of entries but {kind}")
+    return [json_able(item) for item in value]
+
+
+def _load(text: str) -> tuple[object, list[str]]:
+    """Build a document; also return the keys that it defines more than once."""
     if len(text) > MAX_CHARACTERS:
         raise ConfigError(f"more than {MAX_CHARACTERS:,} characters")
     try:
-        value, repeated = _construct(text)
+        return _construct(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"not YAML: {_one_line(error)}") from error
     except (ValueError, OverflowError, TypeError) as error:
         if isinstance(error, ConfigError):
             raise
         raise ConfigError(f"a value cannot be read: {_one_line(error)}") from error
-    if not isinstance(value, Mapping):
-        raise ConfigError("not a mapping of config keys")
-    return {str(key): json_able(item) for key, item in value.items()}, repeated
 
 
 def json_able(value: object) -> object:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from ingest.conversion.records import ArtifactMeta, Record, RefusedError, ref_of, skip
-from ingest.rows import ChangelogRow, SkipRow
+from ingest.rows import ChangelogRow, RecordRef, SkipRow
 from ingest.schemas.fields import WrongTypeError, read
 from ingest.schemas.runs import Changelog, ChangelogEntry
 
@@ -24,23 +24,23 @@ def changelog_rows(
     except WrongTypeError as error:
         yield skip(meta, record, RefusedError("bad_changelog", str(error)))
         return
+    refs = (changelog.base_ref, changelog.head_ref)
     for index, value in enumerate(changelog.entries):
         try:
-            entry = read(ChangelogEntry, value)
+            yield entry_row(ref_of(meta, record), index, value, refs)
         except WrongTypeError as error:
             detail = f"entry {index}: {error}"
             yield skip(meta, record, RefusedError("bad_changelog", detail))
-        else:
-            yield _entry_row(meta, record, changelog, index, entry)
 
 
-def _entry_row(
-    meta: ArtifactMeta,
-    record: Record,
-    changelog: Changelog,
-    index: int,
-    entry: ChangelogEntry,
+def entry_row(
+    ref: RecordRef, index: int, value: object, refs: tuple[str, str] = ("", "")
 ) -> ChangelogRow:
+    """Read one entry; ``refs`` are the two commits between which it was added.
+
+    Raises WrongTypeError where it is no entry at all.
+    """
+    entry = read(ChangelogEntry, value)
     defects: list[str] = []
     keys = _texts(entry.config_keys, "config-keys", defects)
     description = _texts(entry.description, "description", defects)
@@ -49,9 +49,9 @@ def _entry_row(
     if state != "good":
         defects.append(f"pr-link is {state}" + (f": {link}" if link else ""))
     return ChangelogRow(
-        ref=ref_of(meta, record),
-        base_ref=changelog.base_ref,
-        head_ref=changelog.head_ref,
+        ref=ref,
+        base_ref=refs[0],
+        head_ref=refs[1],
         index=index,
         config_keys=keys,
         description=description,
