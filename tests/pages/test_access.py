@@ -16,7 +16,7 @@ def private(settings) -> None:
 def test_pages_lead_to_the_login(client, private, path):
     answer = client.get(path)
     assert answer.status_code == 302
-    assert answer["Location"].startswith("/admin/login/?next=")
+    assert answer["Location"].startswith("/login?next=")
     assert client.get(answer["Location"]).status_code == 200
 
 
