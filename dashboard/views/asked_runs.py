@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest, QueryDict
+from django.utils import timezone
 
 from dashboard.forms.unofficial import AskedRun, rewritten
 from dashboard.ingest_requests import (
@@ -18,6 +20,10 @@ from dashboard.queries.unofficial import RunSummary, newest_requests_of, summari
 from dashboard.views.fetch_limits import LimitReachedError, count_fetch, is_first
 
 REQUESTED_BY = "the link of a run"
+# A page asks after a quarter of the time that it has waited, so that nobody waits much
+# longer than the work takes, and old work is not asked for all the time.
+SHARE_OF_WAIT = 0.25
+SOONEST_S, LATEST_S, EACH_SECOND = 0.2, 1.0, "every 1s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,12 @@ class AskedState:
     def is_active(self) -> bool:
         """Tell whether more is about to come."""
         return self.is_awaited or bool(self.request and self.request.is_active)
+
+    @property
+    def awaited_since(self) -> datetime | None:
+        """Return when what is active was asked for; None: this very moment."""
+        request = self.request
+        return request.requested_at if request and request.is_active else None
 
     @property
     def failure(self) -> str:
@@ -114,6 +126,22 @@ class _Work(NamedTuple):
 def waiting_for(states: Sequence[AskedState]) -> str:
     """Return a text that changes when anything comes of what is being done."""
     return ",".join(str(s.asked.run_id) for s in states if s.is_active)
+
+
+def next_look(states: Sequence[AskedState]) -> str:
+    """Return when the page asks again, as htmx's trigger; empty: nothing is awaited.
+
+    It asks each second all the same, as an answer may get lost.
+    """
+    active = [state for state in states if state.is_active]
+    if not active:
+        return ""
+    now = timezone.now()
+    since = max(state.awaited_since or now for state in active)
+    wait_s = max(SHARE_OF_WAIT * (now - since).total_seconds(), SOONEST_S)
+    if wait_s >= LATEST_S:
+        return EACH_SECOND
+    return f"load delay:{1000 * wait_s:.0f}ms, {EACH_SECOND}"
 
 
 def _state(

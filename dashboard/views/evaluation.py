@@ -14,7 +14,12 @@ from dashboard.forms.unofficial import asked_runs, rewritten
 from dashboard.queries import evaluation as queries
 from dashboard.queries.evaluation import EvalFilters
 from dashboard.queries.run_parts import JudgedEval
-from dashboard.views.asked_runs import AskedState, asked_states, waiting_for
+from dashboard.views.asked_runs import (
+    AskedState,
+    asked_states,
+    next_look,
+    waiting_for,
+)
 
 
 class HtmxRequest(HttpRequest):
@@ -64,6 +69,7 @@ def _context(
         "asked_tokens": ",".join(run.token for run in form.unofficial.runs),
         "without_all": rewritten(request.GET, ()),
         "waiting": waiting_for(states),
+        "next_look": next_look(states),
         "path": reverse("evaluation"),
         "here": request.get_full_path(),
         "page_name": "evaluation",

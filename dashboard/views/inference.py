@@ -25,7 +25,11 @@ from dashboard.forms.options import (
 )
 from dashboard.forms.unofficial import rewritten
 from dashboard.queries import inference as queries
-from dashboard.views.asked_runs import AskedState, asked_states, waiting_for
+from dashboard.views.asked_runs import (
+    asked_states,
+    next_look,
+    waiting_for,
+)
 from dashboard.views.inference_parts import (
     Shown,
     nothing,
@@ -86,7 +90,12 @@ def _answer(
     is_news = request.headers.get("X-Waiting", "") != waiting_for(states)
     if part == "asked" and is_news:
         part = "view"
-    context = {**_page(request, form, states), "dropped": dropped}
+    shown = shown_of(form, states)
+    if part == "asked":
+        # Asked for every moment by everybody who waits: no chart, no table.
+        context = {"chosen": shown.chosen, **_asked(request, form, shown)}
+    else:
+        context = {**_page(request, form, shown), "dropped": dropped}
     answer = render(request, PARTS.get(part, "inference.html"), context)
     if part == "view" and _part(request) == "asked":
         answer["HX-Retarget"], answer["HX-Reswap"] = "#view", "innerHTML"
@@ -196,10 +205,7 @@ def _alone(request: HttpRequest, shown: Shown) -> Figure | str:
     return titled({**shown.figure, "data": visible}, layout)
 
 
-def _page(
-    request: HtmxRequest, form: InferenceForm, states: Sequence[AskedState]
-) -> dict[str, Any]:
-    shown = shown_of(form, states)
+def _page(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, Any]:
     chosen = shown.chosen
     context = {
         "chosen": chosen,
@@ -236,6 +242,7 @@ def _asked(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str,
         "asked_tokens": ",".join(run.token for run in form.unofficial.runs),
         "without_all": rewritten(request.GET, ()),
         "waiting": waiting_for(shown.asked),
+        "next_look": next_look(shown.asked),
         "all_precisions": narrowed.urlencode() if is_narrowed else "",
         "is_every_precision": form.names_precision
         and not shown.chosen.filters.precision,

@@ -84,7 +84,9 @@ class Shown:
     @cached_property
     def overlays(self) -> list[RunOverlay]:
         """The runs that the link asks for, each with a frame of its own."""
-        drawn = {sweep.sweep_id for curve in self.curves for sweep in curve.sweeps}
+        # While nothing of the runs is stored, nothing of them is official.
+        official = self.curves if any(self.overlaid.values()) else ()
+        drawn = {sweep.sweep_id for curve in official for sweep in curve.sweeps}
         found = []
         for state in self.asked:
             sweeps = self.overlaid.get(state.asked.run_id, ())

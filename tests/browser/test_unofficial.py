@@ -106,7 +106,7 @@ def test_progress_turns_into_the_overlay_without_a_reload(visitor: Visitor):
         "(t) => t.meta.role === 'overlay')"
     )
     assert page.evaluate("window.isSamePage")
-    assert page.locator("[hx-trigger='every 1s']").count() == 0
+    assert page.locator("#asked[hx-trigger]").count() == 0
     assert visitor.trouble() == []
 
 

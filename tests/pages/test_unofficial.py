@@ -306,7 +306,7 @@ def test_unknown_run_is_asked_for_once_and_followed(client):
         "SemiAnalysisAI/InferenceX",
     )
     assert "queued" in page
-    assert 'hx-trigger="every 1s"' in page
+    assert 'hx-trigger="load delay:' in page
     assert figure_of(client, "?unofficialRun=12345")["data"]
 
 
@@ -342,7 +342,7 @@ def test_progress_is_polled_and_turns_into_the_view(client):
     answer = polled(client, "?unofficialRun=555", "555")
     assert answer["HX-Retarget"] == "#view"
     assert run.title in answer.content.decode()
-    assert 'hx-trigger="every 1s"' not in answer.content.decode()
+    assert "X-Waiting" not in answer.content.decode()
 
 
 @pytest.mark.parametrize(
