@@ -340,6 +340,8 @@ class Handler(BaseHTTPRequestHandler):
     """Answers GETs by what its server was given."""
 
     protocol_version = "HTTP/1.1"
+    # Headers and body are two writes: the second would wait until the first arrived.
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
