@@ -6,16 +6,16 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now
 
-from dashboard.analysis.segments import Placed, StaffMark, SweepIdentity, segments
+from dashboard.analysis.segments import Placed, StaffMark, segments
 from dashboard.models import ConfigKey, Notice, Sweep
+from dashboard.queries.sides import IDENTITY_FIELDS, identity
 
 IN_HISTORY = (Sweep.State.CURRENT, Sweep.State.FORMER)
 
 _FIELDS = (
-    *("id", "config_key_id", "scenario", "state", "official_at"),
-    *("checkpoint__name", "precision", "spec_methods", "acceptance_source"),
-    *("acceptance_length", "harness", "images", "fingerprints", "pools", "grid"),
-    *("extends_id", "previous_id", "segment", "breaks", "markers", "is_swap"),
+    *IDENTITY_FIELDS,
+    *("config_key_id", "scenario", "state"),
+    *("previous_id", "segment", "breaks", "markers", "is_swap"),
 )
 _DERIVED = ("previous_id", "segment", "breaks", "markers", "is_swap")
 _NOWHERE: dict[str, Any] = {
@@ -41,7 +41,7 @@ def derive_segments(keys: Iterable[tuple[int, str]]) -> int:
     changed = 0
     for (key_id, _), found in rows.items():
         in_history = [row for row in found if row["state"] in IN_HISTORY]
-        placed = segments(map(_identity, in_history), marks.get(key_id, []))
+        placed = segments(map(identity, in_history), marks.get(key_id, []))
         changed += _write(found, placed)
     return changed
 
@@ -63,24 +63,6 @@ def _rows(keys: set[tuple[int, str]]) -> list[dict[str, Any]]:
     return [r for r in rows if (r["config_key_id"], r["scenario"]) in keys]
 
 
-def _identity(row: dict[str, Any]) -> SweepIdentity:
-    return SweepIdentity(
-        sweep_id=row["id"],
-        at=row["official_at"],
-        checkpoint=row["checkpoint__name"] or "",
-        precision=row["precision"],
-        spec_methods=frozenset(row["spec_methods"]),
-        acceptance_source=row["acceptance_source"],
-        acceptance_length=row["acceptance_length"],
-        harness=row["harness"],
-        images=tuple(row["images"]),
-        recipes=frozenset(row["fingerprints"]),
-        pools=frozenset(row["pools"]),
-        grid={label: frozenset(places) for label, places in row["grid"]},
-        extends=row["extends_id"],
-    )
-
-
 def _staff_marks(key_ids: set[int]) -> dict[int, list[StaffMark]]:
     """Return what staff put into the history of each key, by its id."""
     notices = list(
@@ -93,19 +75,10 @@ def _staff_marks(key_ids: set[int]) -> dict[int, list[StaffMark]]:
         key.pk: [
             StaffMark(n.text, n.at, n.kind == Notice.Kind.BREAK)
             for n in sorted(notices, key=lambda n: (n.at, n.pk))
-            if _is_about(n, key)
+            if n.is_about(key)
         ]
         for key in keys
     }
-
-
-def _is_about(notice: Notice, key: ConfigKey) -> bool:
-    scopes = (
-        (notice.config_key_id, key.pk),
-        (notice.framework, key.framework),
-        (notice.model, key.model),
-    )
-    return all(not asked or asked == found for asked, found in scopes)
 
 
 def _write(rows: Sequence[dict[str, Any]], placed: Iterable[Placed]) -> int:

@@ -1,0 +1,137 @@
+"""The two sides of a comparison, and the verdict on one of them against the other."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from dashboard.analysis.comparison import Axes
+from dashboard.analysis.segments import NOTICE, Change, SweepIdentity
+from dashboard.analysis.verdicts import Judged, Verdict, headline, sentence
+
+# From this age on a baseline is said to be old.
+OLD_DAYS = 30
+
+# What a page says first of a run with several keys: the worst, then what is open.
+SEVERITY = (
+    Verdict.FAILED_EVALS,
+    Verdict.REGRESSION,
+    Verdict.MIXED,
+    Verdict.INCONCLUSIVE,
+    Verdict.NOT_COMPARABLE,
+    Verdict.NO_BASELINE,
+    Verdict.IMPROVEMENT,
+    Verdict.WITHIN_NOISE,
+)
+
+_WORDS = {"spec_method": "speculative method", "acceptance": "acceptance length"}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A sweep, or what one attempt of its run measured.
+
+    ``at`` is the date under which it counts: the official one, else when it was
+    measured. ``extensions`` are sweeps that only added points to it.
+    """
+
+    sweep_id: int
+    config_key: str
+    scenario: str
+    run_id: int
+    run_url: str
+    pr_number: int | None
+    attempt: int | None
+    publication: str
+    at: datetime
+    received: int
+    planned: int | None
+    identity: SweepIdentity
+    extensions: tuple[int, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return how a sentence calls it: "run 1 of 2026-09-02"."""
+        attempt = "" if self.attempt is None else f", attempt {self.attempt},"
+        return f"run {self.run_id}{attempt} of {self.at:%Y-%m-%d}"
+
+
+@dataclass(frozen=True, slots=True)
+class SweepVerdict:
+    """What was found of one key and scenario of a run.
+
+    ``breaks`` say why the sides are not comparable, ``markers`` what else differs;
+    ``labels`` write deployments by their id.
+    """
+
+    head: Side
+    base: Side | None
+    axes: Axes
+    judged: Judged
+    breaks: tuple[Change, ...] = ()
+    markers: tuple[Change, ...] = ()
+    labels: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def config_key(self) -> str:
+        """Return the key that was judged."""
+        return self.head.config_key
+
+    @property
+    def scenario(self) -> str:
+        """Return the scenario that was judged."""
+        return self.head.scenario
+
+    @property
+    def verdict(self) -> Verdict:
+        """Return the outcome."""
+        return self.judged.verdict
+
+    @property
+    def age_days(self) -> int | None:
+        """Return how much older the baseline is; negative for a later one."""
+        return None if self.base is None else (self.head.at - self.base.at).days
+
+    @property
+    def is_old(self) -> bool:
+        """Tell whether the baseline is older than a month."""
+        return self.age_days is not None and self.age_days > OLD_DAYS
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return what differs beside the breaks, and how acceptance came about."""
+        kinds = [change["kind"] for change in self.markers]
+        words = [f"{kind} differs" for kind in ("image", "recipe") if kind in kinds]
+        source = self.head.identity.acceptance_source
+        if source.startswith("synthetic"):
+            words.append("acceptance synthetic")
+        if self.is_old:
+            words.append(f"the baseline is {self.age_days} days old")
+        return tuple(words)
+
+    @property
+    def headline(self) -> str:
+        """Return the verdict with what limits it."""
+        return headline(self.judged, self.notes)
+
+    @property
+    def sentence(self) -> str:
+        """Return one sentence that a person can paste."""
+        baseline = self.base.name if self.base else ""
+        return sentence(
+            self.judged, baseline=baseline, labels=self.labels, notes=self.notes
+        )
+
+
+def break_words(breaks: Iterable[Change]) -> tuple[str, ...]:
+    """Return what keeps two sides from being compared, in words."""
+    return tuple(
+        f"by notice ({change['text']}) something"
+        if change["kind"] == NOTICE
+        else _WORDS.get(str(change["kind"]), str(change["kind"]))
+        for change in breaks
+    )
+
+
+def most_severe(verdicts: Sequence[SweepVerdict]) -> SweepVerdict | None:
+    """Return the verdict to be told first, None where there is none."""
+    return min(verdicts, key=lambda v: SEVERITY.index(v.verdict), default=None)
