@@ -178,6 +178,15 @@ class Notice(models.Model):
     def __str__(self) -> str:
         return self.text[:60]
 
+    def is_about(self, key: ConfigKey) -> bool:
+        """Tell whether every scope that is given agrees with a key."""
+        scopes = (
+            (self.config_key_id, key.pk),
+            (self.framework, key.framework),
+            (self.model, key.model),
+        )
+        return all(not asked or asked == found for asked, found in scopes)
+
 
 class FileDefect(models.Model):
     """What is wrong with a config file or a changelog that was to be imported.
