@@ -18,10 +18,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
 from dashboard import corrections
+from dashboard.admin_checkpoints import CheckpointAdmin
 from dashboard.forms.pairing import BaseForm, ReuseLinkForm
 from dashboard.ingest_requests import (
     RequestRefusedError,
-    request_checkpoint_replay,
     request_replay,
     request_repository_derivation,
     request_run,
@@ -121,18 +121,7 @@ class RepositoryAdmin(BaseAdmin):
         )
 
 
-@admin.register(Checkpoint)
-class CheckpointAdmin(BaseAdmin):
-    list_display = ["name", "aliases"]
-    search_fields = ["name"]
-
-    def save_model(
-        self, request: HttpRequest, obj: Checkpoint, form: Any, change: Any
-    ) -> None:
-        super().save_model(request, obj, form, change)
-        request_checkpoint_replay(
-            checkpoint=obj, requested_by=request.user.get_username()
-        )
+admin.site.register(Checkpoint, CheckpointAdmin)
 
 
 @admin.register(ConfigKey)

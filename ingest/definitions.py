@@ -3,16 +3,19 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models.functions import Now
 
 from dashboard.models import (
     Checkpoint,
+    CheckpointAlias,
     ConfigDefinition,
     ConfigKey,
     ConfigSight,
     Repository,
 )
+from dashboard.vocabulary.checkpoints import meant_name, spellings_of
 from ingest.config_keys import ConfigDefinitionData, Expansion, fingerprint
 from ingest.normalize import (
     canonical_framework,
@@ -85,22 +88,41 @@ def _attributes(entry: Mapping[str, object]) -> tuple[str, str, str, str]:
 
 
 def checkpoint_ids(names: Iterable[str]) -> dict[str, int]:
-    """Return checkpoint ids by case-folded name; unknown ones are made."""
-    wanted = {name.casefold(): name for name in sorted(names) if name}
+    """Return checkpoint ids by case-folded name; unknown ones are made.
+
+    A spelling means the checkpoint that staff say, else the one that the vocabulary
+    says, else the one that has it as its name.
+    """
+    wanted = {name.casefold(): meant_name(name) for name in sorted(names) if name}
     found = _known_checkpoints()
-    missing = [Checkpoint(name=n) for k, n in wanted.items() if k not in found]
+    missing = [
+        Checkpoint(name=name)
+        for spelling, name in wanted.items()
+        if spelling not in found.spellings and name.casefold() not in found.names
+    ]
     if missing:
         Checkpoint.objects.bulk_create(missing, ignore_conflicts=True)
         found = _known_checkpoints()
-    return {key: found[key] for key in wanted}
+    return {
+        spelling: found.spellings.get(spelling) or found.names[name.casefold()]
+        for spelling, name in wanted.items()
+    }
 
 
-def _known_checkpoints() -> dict[str, int]:
-    """Return ids by every spelling; an alias wins over the name of another one."""
-    rows = list(Checkpoint.objects.order_by("pk").values_list("pk", "name", "aliases"))
-    known = {str(name).casefold(): pk for pk, name, _ in rows}
-    aliases = ((str(alias), pk) for pk, _, names in rows for alias in names)
-    return known | {alias.casefold(): pk for alias, pk in aliases}
+class _Known(NamedTuple):
+    """Checkpoint ids by case-folded name, and by what staff say of spellings."""
+
+    names: dict[str, int]
+    spellings: dict[str, int]
+
+
+def _known_checkpoints() -> _Known:
+    names = Checkpoint.objects.order_by("pk").values_list("name", "pk")
+    spellings = CheckpointAlias.objects.values_list("spelling", "checkpoint_id")
+    return _Known(
+        {name.casefold(): pk for name, pk in names},
+        {spelling.casefold(): pk for spelling, pk in spellings},
+    )
 
 
 def _see_definitions(seen: Seen, commit: Commit) -> None:
@@ -208,10 +230,16 @@ def follow_repository(repository: Repository) -> int:
 
 
 def checkpoints_like(checkpoint: Checkpoint) -> set[int]:
-    """Return the ids of a checkpoint and of those named like one of its aliases."""
-    spellings = {str(alias).casefold() for alias in checkpoint.aliases}
+    """Return the ids of a checkpoint and of all that its spellings are or were.
+
+    Those are checkpoints named like one of its spellings, and those that the
+    vocabulary gives such a spelling to.
+    """
+    spellings = set(checkpoint.spellings.values_list("spelling", flat=True))
+    spellings |= spellings_of(checkpoint.name)
+    names = {text.casefold() for s in spellings for text in (s, meant_name(s))}
     rows = Checkpoint.objects.values_list("pk", "name")
-    return {checkpoint.pk, *(pk for pk, name in rows if name.casefold() in spellings)}
+    return {checkpoint.pk, *(pk for pk, name in rows if name.casefold() in names)}
 
 
 def name_definitions(checkpoints: set[int]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from dashboard.models import Run, Sweep
+from dashboard.vocabulary.checkpoints import is_published
 from dashboard.vocabulary.scenarios import AGENTIC
 from ingest.choices import Choice
 from ingest.config_keys import MatrixEntry
@@ -148,15 +149,10 @@ def _checkpoint_name(point: MappedPoint, choice: Choice) -> str | None:
         return claimed
     is_sure = point.mapping.method == "fingerprint"
     is_sure = is_sure or choice.method_for(entry.config_key) == "exact"
-    if is_sure or not claimed or not _is_published_name(claimed):
+    if is_sure or not claimed or not is_published(claimed):
         return entry.checkpoint
     return (
         claimed
         if claimed.casefold() != entry.checkpoint.casefold()
         else entry.checkpoint
     )
-
-
-def _is_published_name(name: str) -> bool:
-    """Tell ``publisher/name`` from a local path and from a served name."""
-    return name.count("/") == 1 and not name.startswith(("/", "."))

@@ -151,6 +151,16 @@ class CheckpointFactory(DjangoModelFactory):
     name = "org-a/Model-397B-FP4"
 
 
+class CheckpointAliasFactory(DjangoModelFactory):
+    class Meta:
+        model = models.CheckpointAlias
+
+    spelling = factory.Sequence(lambda n: f"/models/served-{n}")
+    checkpoint = factory.SubFactory(CheckpointFactory)
+    reason = "the launcher serves it from there"
+    author = "someone"
+
+
 class ConfigFileFactory(DjangoModelFactory):
     class Meta:
         model = models.ConfigFile

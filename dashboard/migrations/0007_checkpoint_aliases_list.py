@@ -3,8 +3,6 @@
 from django.db import migrations, models
 from django.db.models.lookups import Exact
 
-import dashboard.models.validators
-
 MEND = """
 UPDATE dashboard_checkpoint
 SET aliases = CASE jsonb_typeof(aliases)
@@ -23,11 +21,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="checkpoint",
             name="aliases",
-            field=models.JSONField(
-                blank=True,
-                default=list,
-                validators=[dashboard.models.validators.validate_aliases],
-            ),
+            field=models.JSONField(blank=True, default=list),
         ),
         migrations.AddConstraint(
             model_name="checkpoint",

@@ -8,6 +8,7 @@ from dashboard.models.changes import (
 )
 from dashboard.models.configs import (
     Checkpoint,
+    CheckpointAlias,
     ConfigDefinition,
     ConfigFile,
     ConfigKey,
@@ -46,6 +47,7 @@ __all__ = [
     "Artifact",
     "ChangelogEntry",
     "Checkpoint",
+    "CheckpointAlias",
     "ConfigChange",
     "ConfigDefinition",
     "ConfigFile",

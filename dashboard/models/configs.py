@@ -1,37 +1,23 @@
 """Config keys, what the master configs said of them and when, checkpoints."""
 
 from django.db import models
-from django.db.models.functions import Lower
-from django.db.models.lookups import Exact
+from django.db.models.functions import Lower, Now
 from django.urls import reverse
 
 from dashboard.models.runs import Repository
 from dashboard.models.stamps import Stamped
-from dashboard.models.validators import validate_aliases
+from dashboard.vocabulary.checkpoints import base_name
 
 
 class Checkpoint(models.Model):
-    """The exact weights served. Spelling differences live in ``aliases``."""
+    """The exact weights served, by their published name where one is known."""
 
     name = models.CharField(max_length=300)
-    aliases = models.JSONField(default=list, blank=True, validators=[validate_aliases])
 
     class Meta:
         constraints = [
             # Letter case never makes other weights.
             models.UniqueConstraint(Lower("name"), name="checkpoint_name_unique"),
-            # Reading the definitions walks them: anything else would stop it.
-            models.CheckConstraint(
-                condition=Exact(
-                    models.Func(
-                        "aliases",
-                        function="jsonb_typeof",
-                        output_field=models.TextField(),
-                    ),
-                    "array",
-                ),
-                name="checkpoint_aliases_are_a_list",
-            ),
         ]
 
     def __str__(self) -> str:
@@ -40,7 +26,52 @@ class Checkpoint(models.Model):
     @property
     def short_name(self) -> str:
         """Return the name without its publisher or path."""
-        return self.name.rstrip("/").rpartition("/")[2]
+        return base_name(self.name)
+
+
+class CheckpointAliasQuerySet(models.QuerySet["CheckpointAlias"]):
+    """What staff say of spellings."""
+
+    def names(self) -> dict[str, str]:
+        """Return the checkpoint's name by case-folded spelling, for comparisons."""
+        pairs = self.values_list("spelling", "checkpoint__name")
+        return {spelling.casefold(): name for spelling, name in pairs}
+
+
+class CheckpointAlias(models.Model):
+    """Another spelling of a checkpoint's name: a local path, a served name.
+
+    Goes before a built-in spelling of the vocabulary, and before a checkpoint that
+    has the spelling as its own name.
+    """
+
+    spelling = models.CharField(max_length=300)
+    checkpoint = models.ForeignKey(
+        Checkpoint, on_delete=models.CASCADE, related_name="spellings"
+    )
+    reason = models.TextField(help_text="how it is known that the weights are the same")
+    author = models.TextField(editable=False)
+    made_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects = CheckpointAliasQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "checkpoint aliases"
+        constraints = [
+            models.UniqueConstraint(Lower("spelling"), name="checkpoint_alias_unique"),
+            models.CheckConstraint(
+                condition=~models.Q(spelling=""), name="checkpoint_alias_has_spelling"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(reason=""), name="checkpoint_alias_has_reason"
+            ),
+            models.CheckConstraint(
+                condition=~models.Q(author=""), name="checkpoint_alias_has_author"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.spelling
 
 
 class ConfigFile(models.Model):

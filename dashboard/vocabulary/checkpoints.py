@@ -138,6 +138,12 @@ def meant_name(name: str) -> str:
     return _KNOWN.get(name.casefold(), name)
 
 
+def spellings_of(name: str) -> set[str]:
+    """Return the built-in spellings of a published name."""
+    folded = name.casefold()
+    return {s for s, meant in SPELLINGS.items() if meant.name.casefold() == folded}
+
+
 def same_weights(
     before: str, after: str, spellings: Mapping[str, str] = MappingProxyType({})
 ) -> bool:

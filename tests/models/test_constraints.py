@@ -113,9 +113,25 @@ def _():
     factories.CheckpointFactory(name="ORG-A/model")
 
 
-@breaks("checkpoint_aliases_are_a_list")
+@breaks("checkpoint_alias_unique")
 def _():
-    factories.CheckpointFactory(aliases="org-a/Model")
+    factories.CheckpointAliasFactory(spelling="/models/a")
+    factories.CheckpointAliasFactory(spelling="/Models/A")
+
+
+@breaks("checkpoint_alias_has_spelling")
+def _():
+    factories.CheckpointAliasFactory(spelling="")
+
+
+@breaks("checkpoint_alias_has_reason")
+def _():
+    factories.CheckpointAliasFactory(reason="")
+
+
+@breaks("checkpoint_alias_has_author")
+def _():
+    factories.CheckpointAliasFactory(author="")
 
 
 @breaks("snapshot_unique")

@@ -132,24 +132,78 @@ def test_editing_a_repository_asks_for_its_runs_to_be_judged_anew(admin_client, 
     assert (request.github_run_id, request.requested_by) == (None, "admin")
 
 
+def spellings_given(checkpoint, *given):
+    """Return the fields of a checkpoint's page with new (spelling, reason) pairs."""
+    fields = {
+        "name": checkpoint.name,
+        "spellings-TOTAL_FORMS": len(given),
+        "spellings-INITIAL_FORMS": 0,
+    }
+    for number, (spelling, reason) in enumerate(given):
+        fields[f"spellings-{number}-spelling"] = spelling
+        fields[f"spellings-{number}-reason"] = reason
+    return fields
+
+
 def test_editing_a_checkpoint_asks_for_its_runs_to_be_named_anew(admin_client, rows):
     checkpoint = rows.checkpoint
     IngestRequest.objects.all().delete()
     path = reverse("admin:dashboard_checkpoint_change", args=[checkpoint.pk])
-    admin_client.post(path, {"name": checkpoint.name, "aliases": '["org-a/Other"]'})
+    admin_client.post(path, spellings_given(checkpoint, ("/m/other", "same files")))
     request = IngestRequest.objects.get()
     assert (request.kind, request.target) == ("replay", checkpoint.name)
+    alias = checkpoint.spellings.get()
+    assert (alias.spelling, alias.reason) == ("/m/other", "same files")
+    assert alias.author == "admin"
+
+
+def test_who_edits_a_spelling_last_is_its_author(admin_client, rows):
+    checkpoint = rows.checkpoint
+    changed, kept = factories.CheckpointAliasFactory.create_batch(
+        2, checkpoint=checkpoint
+    )
+    fields = spellings_given(
+        checkpoint, (changed.spelling, "seen on the node"), (kept.spelling, kept.reason)
+    )
+    fields |= {"spellings-INITIAL_FORMS": 2}
+    for number, alias in enumerate((changed, kept)):
+        fields[f"spellings-{number}-id"] = alias.pk
+        fields[f"spellings-{number}-checkpoint"] = checkpoint.pk
+    path = reverse("admin:dashboard_checkpoint_change", args=[checkpoint.pk])
+    assert admin_client.post(path, fields).status_code == 302
+    changed.refresh_from_db()
+    kept.refresh_from_db()
+    assert (changed.reason, changed.author) == ("seen on the node", "admin")
+    assert kept.author == "someone"
 
 
 @pytest.mark.parametrize(
-    "aliases", ["5", '"org-a/Other"', '{"a": 1}', '["a", 5]', '[" "]']
+    ("given", "said"),
+    [
+        ([("/m/other", "")], "This field is required."),
+        ([("/m/other", " ")], "This field is required."),
+        ([(" ", "same files")], "This field is required."),
+        ([("/m/other", "a"), ("/M/Other", "b")], "Given twice: /m/other"),
+        ([("/M/KNOWN", "same files")], "is violated"),
+    ],
 )
-def test_aliases_are_a_list_of_names(admin_client, rows, aliases):
+def test_a_spelling_is_given_once_and_with_its_reason(admin_client, rows, given, said):
+    factories.CheckpointAliasFactory(
+        spelling="/m/known", checkpoint__name="org-b/Model"
+    )
     path = reverse("admin:dashboard_checkpoint_change", args=[rows.checkpoint.pk])
-    response = admin_client.post(path, {"name": "org-a/Model", "aliases": aliases})
-    assertContains(response, "Give a list of names")
-    rows.checkpoint.refresh_from_db()
-    assert rows.checkpoint.aliases == []
+    response = admin_client.post(path, spellings_given(rows.checkpoint, *given))
+    assertContains(response, said)
+    assert not rows.checkpoint.spellings.exists()
+
+
+def test_a_checkpoint_shows_what_its_name_says_and_built_in_spellings(admin_client):
+    checkpoint = factories.CheckpointFactory(name="nvidia/DeepSeek-R1-0528-NVFP4-v2")
+    listed = admin_client.get(reverse("admin:dashboard_checkpoint_changelist"))
+    for text in ("nvidia", "NVFP4-V2", "DeepSeek-R1-0528"):
+        assertContains(listed, f">{text}</td>")
+    path = reverse("admin:dashboard_checkpoint_change", args=[checkpoint.pk])
+    assertContains(admin_client.get(path), "deepseek-r1-fp4 (served under this name")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,13 @@ from dashboard.ingest_requests import (
 )
 from dashboard.models import (
     Checkpoint,
+    CheckpointAlias,
     ConfigDefinition,
     ConfigKey,
     Generation,
     Repository,
 )
+from dashboard.vocabulary.checkpoints import kind_of_change
 from ingest import tasks
 from ingest.pipeline import (
     derive_repository,
@@ -22,6 +24,7 @@ from ingest.pipeline import (
     replay_checkpoint,
     replay_run,
 )
+from tests import factories
 from tests.pipeline.bundles import (
     KEY,
     MODEL,
@@ -149,15 +152,79 @@ def test_a_spelling_of_a_checkpoint_is_merged_and_parted(desk: Desk) -> None:
     import_at(0, OFFICIAL)
     desk.ingest(None, results(row()))
     assert str(the_sweep().checkpoint) == MODEL
-    merged = Checkpoint.objects.create(name="org-a/Model-renamed", aliases=[MODEL])
+    merged = Checkpoint.objects.create(name="org-a/Model-renamed")
+    spelling = factories.CheckpointAliasFactory(
+        spelling=MODEL.upper(), checkpoint=merged
+    )
     replay_checkpoint(merged)
     definition = ConfigDefinition.objects.get()
     assert the_sweep().checkpoint == definition.checkpoint == merged
-    merged.aliases = []
-    merged.save()
+    spelling.delete()
     replay_checkpoint(merged)
     definition.refresh_from_db()
     assert str(the_sweep().checkpoint) == str(definition.checkpoint) == MODEL
+
+
+def test_a_built_in_spelling_is_published_weights_until_staff_say_otherwise(
+    desk: Desk,
+) -> None:
+    import_at(0, master(model="DeepSeek-R1-FP4"))
+    desk.ingest(None, results(row(model="deepseek-r1-fp4")))
+    known = Checkpoint.objects.get()
+    assert str(known) == "nvidia/DeepSeek-R1-0528-NVFP4-v2"
+    assert the_sweep().checkpoint == ConfigDefinition.objects.get().checkpoint == known
+    parted = Checkpoint.objects.create(name="org-a/Other")
+    spelling = factories.CheckpointAliasFactory(
+        spelling="deepseek-r1-fp4", checkpoint=parted
+    )
+    replay_checkpoint(parted)
+    assert the_sweep().checkpoint == ConfigDefinition.objects.get().checkpoint == parted
+    spelling.delete()
+    replay_checkpoint(parted)
+    assert the_sweep().checkpoint == ConfigDefinition.objects.get().checkpoint == known
+
+
+@pytest.mark.parametrize(
+    ("day", "served"),
+    [
+        (0, "/mnt/models/Model-397B-FP4-copy"),
+        (1, "/mnt/models/Model-397B-FP4-copy"),
+        (0, "served"),
+        (1, "served"),
+        (0, MODEL.upper()),
+        (1, MODEL.upper()),
+    ],
+)
+def test_paths_served_names_and_letter_case_are_the_weights_of_the_config(
+    desk: Desk, day: int, served: str
+) -> None:
+    import_at(0, OFFICIAL)
+    desk.ingest(None, results(row()))
+    at = iso(STARTED + timedelta(days=day))
+    # The config at the run's own commit, or one of the day before.
+    other = run_object(
+        90002, created_at=at, run_started_at=at, head_sha=f"{100 + day * 50:040x}"
+    )
+    desk.ingest(other, results(row(model=served)))
+    assert the_run(90002).snapshot["amd-master.yaml"][0] == (
+        "before" if day else "exact"
+    )
+    assert the_sweep(90002).checkpoint == the_sweep().checkpoint
+    assert Checkpoint.objects.count() == 1
+
+
+def test_other_letter_case_without_any_config_is_one_checkpoint(desk: Desk) -> None:
+    desk.ingest(None, results(row()))
+    desk.ingest(run_object(90002), results(row(model=MODEL.lower())))
+    assert the_sweep(90002).checkpoint == the_sweep().checkpoint
+    assert Checkpoint.objects.get().name == MODEL
+
+
+def test_what_staff_say_of_spellings_is_there_for_comparisons(db: None) -> None:
+    alias = factories.CheckpointAliasFactory(spelling="/Mnt/Model")
+    names = CheckpointAlias.objects.names()
+    assert names == {"/mnt/model": alias.checkpoint.name}
+    assert kind_of_change("/mnt/MODEL", alias.checkpoint.name, names) == "spelling"
 
 
 def test_a_replay_that_changes_only_a_state_begins_a_generation(desk: Desk) -> None:
