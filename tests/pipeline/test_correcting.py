@@ -13,6 +13,7 @@ from tests.pipeline.conftest import Desk, the_run, the_sweep
 from tests.pipeline.test_sweeps import DENSE, push, states
 
 BY = ("--reason", "a broken node", "--author", "maintainer")
+BY_WHOM = "by maintainer: a broken node"
 Said = Callable[..., list[str]]
 
 
@@ -49,8 +50,7 @@ def test_publishing_makes_the_held_sweep_current_at_once(
     lines = said("publish", 90002, "--key", key, "--scenario", "1k/1k", *BY)
     pk = Correction.objects.get().pk
     assert lines == [
-        f"correction {pk}, new: publish the sweep {key} 1k/1k of run 90002, "
-        "by maintainer: a broken node",
+        f"correction {pk}, new: publish the sweep {key} 1k/1k of run 90002, {BY_WHOM}",
         "derived: run 90002 is official, 2 points",
         f"{key} 1k/1k: current",
     ]
