@@ -18,6 +18,7 @@ from dashboard.models import (
     Run,
     Sweep,
 )
+from ingest.detection import detect
 from ingest.measured import note_measured
 from ingest.segments import derive_segments
 from ingest.states import SweepKey, derive_states
@@ -102,9 +103,18 @@ def settle_run(run: Run, sweep_keys: Iterable[SweepKey]) -> int:
     # What a merge run says of its changelog decides on the sweeps of its source.
     others = Sweep.objects.filter(run__in=[run, *related])
     keys = {*sweep_keys, *others.values_list("config_key_id", "scenario")}
-    written += len(changed) + derive_states(keys) + derive_segments(keys)
+    written += len(changed) + settle_keys(keys, related)
     run.refresh_from_db()
     return written
+
+
+def settle_keys(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
+    """Decide on the history of keys: states, segments, verdicts, regressions.
+
+    ``changed`` are the runs whose points may have changed. Returns how many rows did.
+    """
+    keys = set(keys)
+    return derive_states(keys) + derive_segments(keys) + detect(keys, changed)
 
 
 def related_runs(run: Run) -> list[Run]:

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, OperationalError, transacti
 from dashboard.models import Checkpoint, Generation, Repository, Run, Sweep
 from ingest.artifacts.bundles import Bundle
 from ingest.artifacts.members import Limits
+from ingest.changelog_files import expand_again
 from ingest.choices import choose, forget_unapplied, stale_runs
 from ingest.claims import AlreadyRunningError, claimed, serialise_writes
 from ingest.definitions import (
@@ -21,14 +22,19 @@ from ingest.definitions import (
     follow_repository,
     name_definitions,
 )
-from ingest.derive import derive_publications, is_of_default_branch, settle_run
+from ingest.derive import (
+    derive_publications,
+    is_of_default_branch,
+    settle_keys,
+    settle_run,
+)
+from ingest.file_defects import store_file_defects
 from ingest.progress import Progress, silent
 from ingest.reading import ReadRun, read_run, read_stored
 from ingest.rebuild import RebuiltRun, rebuild_run
 from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
 from ingest.snapshots import Imported, expand_ahead, import_configs
-from ingest.states import derive_states
 from ingest.store import Places, Tally
 
 log = structlog.get_logger(__name__)
@@ -173,7 +179,16 @@ def _import_bundled(run: Run, bundle: Bundle) -> Imported:
         return Imported(defects=["config files left out: the run names no commit"])
     is_mainline = is_of_default_branch(run)
     commit = Commit(run.repository, run.sha, run.created_at, is_mainline)
-    return import_configs(bundle.configs, commit)
+    imported = import_configs(bundle.configs, commit)
+    _keep_defects(imported, run.repository.full_name, run.sha)
+    if imported.new_snapshots and is_mainline:
+        expand_again()
+    return imported
+
+
+def _keep_defects(imported: Imported, repository: str, sha: str) -> None:
+    for name, defects in imported.of_files.items():
+        store_file_defects(defects, repository=repository, name=name, sha=sha)
 
 
 def replay_run(run: Run) -> Report:
@@ -239,6 +254,9 @@ def import_config_files(
         imported = import_configs(files, commit)
         if not imported.files:
             transaction.set_rollback(True)
+        elif expand_again():
+            Generation.bump()
+    _keep_defects(imported, repository, sha)
     imported.defects += remap_stale_runs().problems
     return imported
 
@@ -264,7 +282,7 @@ def derive_repository(repository: Repository) -> None:
         runs = repository.runs.select_related("repository").order_by("created_at")
         derive_publications(runs)
         sweeps = Sweep.objects.filter(run__repository=repository)
-        derive_states(sweeps.values_list("config_key_id", "scenario").distinct())
+        settle_keys(sweeps.values_list("config_key_id", "scenario").distinct(), runs)
         follow_repository(repository)
         repository.snapshots.update(is_applied=False)
         Generation.bump()

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
-from dashboard.models import ConfigKey, Correction, ReuseLink, Run
+from dashboard.models import (
+    ConfigKey,
+    Correction,
+    Notice,
+    Regression,
+    ReuseLink,
+    Run,
+)
 from ingest.choices import Choice, choose
 from ingest.config_keys import Snapshot
 from ingest.conversion import is_own_record
@@ -88,7 +95,7 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     mapped, refused = mapper.map_points(rows.points)
     points, repeated = best_of_each_place(mapped, places, reading)
     plan = plan_of(run, rows, mapper)
-    drafts = draft_sweeps(points, plan)
+    drafts = draft_sweeps(points, plan, entries)
     set_checkpoints(drafts, points, choice)
     measured = {(draft.config_key, draft.scenario) for draft in drafts}
     evals, older = newest_evals(mapper.map_evals(rows.evals, measured), places)
@@ -268,11 +275,15 @@ def _update_run(
 def forget_orphan_keys() -> int:
     """Delete keys that no config defines and that nothing names any more.
 
-    A key that a correction names stays: what a person decided is never lost.
+    A key that a correction, a notice or a regression names stays: what a person
+    decided is never lost.
     """
-    named = Correction.objects.filter(config_key=OuterRef("pk"))
+    named = (
+        ~Exists(model.objects.filter(config_key=OuterRef("pk")))
+        for model in (Correction, Notice, Regression)
+    )
     _, removed = ConfigKey.objects.filter(
-        ~Exists(named),
+        *named,
         definition__isnull=True,
         sweeps__isnull=True,
         evals__isnull=True,

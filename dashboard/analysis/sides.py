@@ -30,8 +30,8 @@ _WORDS = {"spec_method": "speculative method", "acceptance": "acceptance length"
 class Side:
     """A sweep, or what one attempt of its run measured.
 
-    ``at`` is the date under which it counts: the official one, else when it was
-    measured. ``extensions`` are sweeps that only added points to it.
+    ``at`` is the date under which it counts: the official one, else ``measured_at``.
+    ``extensions`` are sweeps that only added points to it.
     """
 
     sweep_id: int
@@ -43,6 +43,7 @@ class Side:
     attempt: int | None
     publication: str
     at: datetime
+    measured_at: datetime
     received: int
     planned: int | None
     identity: SweepIdentity

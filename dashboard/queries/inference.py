@@ -38,6 +38,8 @@ SWEEP_FIELDS = (
     "acceptance_length",
     "state",
     "state_reason",
+    "segment",
+    "breaks",
 )
 
 # How many former, and how many held, sweeps of a key are named at most.
@@ -114,20 +116,33 @@ def overlaid_sweeps(run_ids: Sequence[int]) -> dict[int, list[SweepFacts]]:
     return {run_id: by_run.get(source, []) for run_id, source in measured_in.items()}
 
 
-def history(drawn: Sequence[Curve], moment: datetime | None) -> list[SweepFacts]:
-    """Return the newest official sweeps of the keys drawn, held ones among them."""
-    known = official_sweeps().filter(
+def history(
+    drawn: Sequence[Curve], moment: datetime | None, of_model: Iterable[str] = ()
+) -> list[SweepFacts]:
+    """Return the newest official sweeps of the keys drawn, held ones among them.
+
+    And those at which their history broke, each with the last one before it; and
+    every swap of the keys ``of_model``, whatever the scenario.
+    """
+    known = official_sweeps()
+    if moment is not None:
+        known = known.filter(official_at__lte=moment)
+    of_drawn = Q(
         config_key__key__in={curve.config_key for curve in drawn},
         scenario__in={curve.sweep.scenario for curve in drawn},
     )
-    if moment is not None:
-        known = known.filter(official_at__lte=moment)
+    swaps = Q(is_swap=True, config_key__key__in=set(of_model))
+    broke = known.filter(of_drawn).exclude(breaks=[])
+    last = broke.values("previous_id")
     place = Window(
         RowNumber(),
-        partition_by=[F("config_key_id"), F("state")],
+        partition_by=[F("config_key_id"), F("scenario"), F("state")],
         order_by=[F("official_at").desc(), F("run__github_run_id").desc()],
     )
-    return _facts(known.alias(place=place).filter(place__lte=LONGEST_HISTORY))
+    # Of a segment before: what was extended, and what extended it.
+    at_breaks = Q(pk__in=broke.values("pk")) | Q(pk__in=last) | Q(extends_id__in=last)
+    shown = Q(place__lte=LONGEST_HISTORY) | at_breaks | Q(is_swap=True)
+    return _facts(known.filter(of_drawn | swaps).alias(place=place).filter(shown))
 
 
 def official_moment(github_run_id: int) -> datetime | None:
@@ -236,6 +251,8 @@ def _sweep_facts(row: tuple[Any, ...]) -> SweepFacts:
         acceptance_length=values["acceptance_length"],
         is_held=values["state"] == Sweep.State.HELD,
         state_reason=values["state_reason"],
+        segment=values["segment"],
+        breaks=tuple(values["breaks"]),
     )
 
 

@@ -69,6 +69,7 @@ def _side(row: Mapping[str, Any], attempt: int | None) -> Side:
         attempt=attempt,
         publication=row["run__publication"],
         at=row["official_at"] or row["measured_at"],
+        measured_at=row["measured_at"],
         received=row["received_count"],
         planned=row["planned_count"],
         identity=identity(row),

@@ -1,0 +1,299 @@
+"""Judges official sweeps and keeps the list of regressions true.
+
+Everything is decided again from the tables, so the order of arrival does not matter.
+Triage, which people wrote, is never touched.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from dashboard.analysis.change_points import SWEEPS_NEEDED
+from dashboard.analysis.detection import (
+    PERFORMANCE,
+    Finding,
+    Requests,
+    regressions,
+    requests_of,
+)
+from dashboard.analysis.sides import Side, SweepVerdict
+from dashboard.analysis.verdict_json import verdict_json
+from dashboard.analysis.verdicts import Verdict
+from dashboard.models import ConfigKey, Judgement, Point, Regression, Run, Sweep
+from dashboard.queries.segment_levels import first_bad_run
+from dashboard.queries.sides import sides
+from dashboard.queries.verdicts import baselines, judge_sides
+from dashboard.vocabulary.scenarios import AGENTIC
+
+SweepKey = tuple[int, str]
+
+# What a later sweep must be, held against a regression's baseline, to end it.
+RECOVERED = (Verdict.WITHIN_NOISE, Verdict.IMPROVEMENT)
+
+
+@dataclass(slots=True)
+class StoredJudgement:
+    """An official sweep, and what its stored judgement was held against."""
+
+    sweep_id: int
+    run_id: int
+    previous_id: int | None
+    segment: int | None
+    is_judged: bool
+    baseline_id: int | None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What was found of one sweep of a run."""
+
+    verdict: SweepVerdict
+    findings: list[Finding] = field(default_factory=list)
+
+
+def detect(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
+    """Judge the official sweeps of these keys anew where something changed.
+
+    1. Forget judgements of sweeps that are not official any more. 2. Find the runs to
+    judge: those in ``changed``, those held against a sweep of theirs, those held
+    against another sweep than they would be today. 3. Judge each run as a whole, since
+    its keys share one rate of false discoveries; store judgements and regressions.
+    4. Say which regressions a later sweep returned from. Returns how many rows changed.
+    """
+    keys = set(keys)
+    if not keys:
+        return 0
+    written = _forget(keys)
+    changed_ids = {run.pk for run in changed}
+    runs = _runs_to_judge(keys, changed_ids)
+    for run in Run.objects.filter(pk__in=runs).order_by("created_at", "pk"):
+        written += judge_official(run)
+    return written + derive_recoveries(keys)
+
+
+def _of_keys(keys: set[SweepKey], prefix: str = "") -> Q:
+    return Q(
+        **{
+            f"{prefix}config_key_id__in": {key_id for key_id, _ in keys},
+            f"{prefix}scenario__in": {scenario for _, scenario in keys},
+        }
+    )
+
+
+def _forget(keys: set[SweepKey]) -> int:
+    stale = Judgement.objects.filter(_of_keys(keys, "sweep__"))
+    removed, _ = stale.filter(
+        Q(sweep__state__isnull=True) | Q(sweep__extends__isnull=False)
+    ).delete()
+    gone = Regression.objects.filter(_of_keys(keys), is_active=True).exclude(
+        sweep__state__isnull=False, sweep__extends__isnull=True
+    )
+    return removed + gone.update(is_active=False, updated_at=Now())
+
+
+def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
+    """Return ids of runs with a sweep whose judgement may be another one today."""
+    official = Sweep.objects.filter(
+        _of_keys(keys), state__isnull=False, extends__isnull=True
+    )
+    rows = official.values_list(
+        *("pk", "run_id", "previous_id", "segment"),
+        *("judgement__pk", "judgement__baseline_id"),
+    )
+    sweeps = [
+        StoredJudgement(pk, run, previous, segment, judged is not None, baseline)
+        for pk, run, previous, segment, judged, baseline in rows
+    ]
+    # What extends a sweep is part of it as a baseline.
+    touched = set(
+        Sweep.objects.filter(run_id__in=changed).values_list("pk", flat=True)
+    ) | set(
+        Sweep.objects.filter(run_id__in=changed, extends__isnull=False).values_list(
+            "extends_id", flat=True
+        )
+    )
+    return {
+        sweep.run_id
+        for sweep in sweeps
+        if sweep.run_id in changed
+        or not sweep.is_judged
+        or sweep.baseline_id in touched
+        or (sweep.segment is not None and sweep.baseline_id != sweep.previous_id)
+    }
+
+
+def judge_official(run: Run) -> int:
+    """Judge a run's official sweeps and store what came of it; return rows changed."""
+    official = run.sweeps.filter(state__isnull=False, extends__isnull=True)
+    heads = sides(official)
+    found = baselines(heads)
+    pairs = [(head, found.get((head.config_key, head.scenario))) for head in heads]
+    outcomes = [Outcome(verdict) for verdict in judge_sides(pairs)]
+    requests = _requests(outcomes)
+    for outcome in outcomes:
+        base, head = outcome.verdict.base, outcome.verdict.head
+        outcome.findings = regressions(
+            outcome.verdict,
+            requests.get(base.sweep_id) if base else None,
+            requests.get(head.sweep_id),
+        )
+    return _store_judgements(outcomes) + _store_regressions(run, outcomes)
+
+
+def _requests(outcomes: Iterable[Outcome]) -> dict[int, Requests]:
+    """Return the requests of agentic sweeps, all points together, by sweep id."""
+    ids = {
+        side.sweep_id
+        for outcome in outcomes
+        for side in (outcome.verdict.head, outcome.verdict.base)
+        if side is not None and side.scenario == AGENTIC
+    }
+    if not ids:
+        return {}
+    points = Point.objects.filter(sweep_id__in=ids, is_current=True)
+    totals: dict[int, Requests] = {}
+    for sweep_id, accounting in points.values_list(
+        "sweep_id", "facts__request_accounting"
+    ):
+        told = requests_of(accounting)
+        if told is not None:
+            known = totals.get(sweep_id, Requests(0, 0))
+            totals[sweep_id] = Requests(
+                known.errors + told.errors, known.measured + told.measured
+            )
+    return totals
+
+
+def _store_judgements(outcomes: Sequence[Outcome]) -> int:
+    stored = Judgement.objects.in_bulk(
+        [outcome.verdict.head.sweep_id for outcome in outcomes], field_name="sweep_id"
+    )
+    written = 0
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        like = verdict.judged.comparison and verdict.judged.comparison.like_for_like
+        wanted = {
+            "baseline_id": verdict.base.sweep_id if verdict.base else None,
+            "verdict": str(verdict.verdict),
+            "reason": verdict.judged.reason,
+            "sentence": verdict.sentence,
+            "change": like.change if like else None,
+            "numbers": verdict_json(verdict),
+        }
+        sweep_id = verdict.head.sweep_id
+        written += _write(stored.get(sweep_id), Judgement(sweep_id=sweep_id), wanted)
+    return written
+
+
+def _store_regressions(run: Run, outcomes: Iterable[Outcome]) -> int:
+    """Store what got worse with a run; what did not any more is marked, not deleted."""
+    known = {(r.config_key_id, r.scenario, r.kind): r for r in run.regressions.all()}
+    outcomes = list(outcomes)
+    key_ids = _key_ids(outcomes)
+    written = 0
+    found = set()
+    for outcome in outcomes:
+        verdict = outcome.verdict
+        key_id = key_ids[verdict.config_key]
+        for finding in outcome.findings:
+            place = (key_id, verdict.scenario, finding.kind)
+            found.add(place)
+            new = Regression(
+                run=run,
+                config_key_id=key_id,
+                scenario=verdict.scenario,
+                kind=finding.kind,
+            )
+            written += _write(known.get(place), new, _columns(verdict, finding))
+    over = [r.pk for place, r in known.items() if place not in found and r.is_active]
+    return written + Regression.objects.filter(pk__in=over).update(
+        is_active=False, updated_at=Now()
+    )
+
+
+def _key_ids(outcomes: Iterable[Outcome]) -> Mapping[str, int]:
+    names = {outcome.verdict.config_key for outcome in outcomes}
+    keys = ConfigKey.objects.filter(key__in=names)
+    return dict(keys.values_list("key", "pk"))
+
+
+def _columns(verdict: SweepVerdict, finding: Finding) -> dict[str, Any]:
+    base: Side | None = verdict.base
+    first_bad = None
+    if finding.kind == PERFORMANCE and base is not None:
+        first_bad = first_bad_run(verdict.head, needed=SWEEPS_NEEDED)
+    return {
+        "sweep_id": verdict.head.sweep_id,
+        "baseline_id": base.sweep_id if base else None,
+        "is_active": True,
+        "is_strong": finding.is_strong,
+        "change": finding.change,
+        "summary": finding.summary,
+        "numbers": {"places": finding.places, "verdict": verdict_json(verdict)},
+        "first_bad_id": first_bad,
+    }
+
+
+def _write(
+    stored: Judgement | Regression | None,
+    new: Judgement | Regression,
+    wanted: Mapping[str, Any],
+) -> int:
+    """Store values where they differ from what is stored; tell whether they did."""
+    row = stored if stored is not None else new
+    if stored is not None and all(
+        getattr(stored, name) == value for name, value in wanted.items()
+    ):
+        return 0
+    for name, value in wanted.items():
+        setattr(row, name, value)
+    if stored is None:
+        row.save(force_insert=True)
+    else:
+        type(row).objects.filter(pk=row.pk).update(updated_at=Now(), **wanted)
+    return 1
+
+
+def derive_recoveries(keys: set[SweepKey]) -> int:
+    """Say by which later sweep each regression of these keys was over.
+
+    The first one of the same segment that, held against the regression's own
+    baseline, is no worse. Returns how many rows changed.
+    """
+    found = Regression.objects.filter(
+        _of_keys(keys), kind=PERFORMANCE, is_active=True
+    ).select_related("sweep", "baseline")
+    written = 0
+    for regression in found.order_by("pk"):
+        run_id, at = _recovery(regression)
+        if (regression.recovered_by_id, regression.recovered_at) != (run_id, at):
+            written += Regression.objects.filter(pk=regression.pk).update(
+                recovered_by_id=run_id, recovered_at=at, updated_at=Now()
+            )
+    return written
+
+
+def _recovery(regression: Regression) -> tuple[int | None, datetime | None]:
+    """Return the run and its official date that ended a regression, or two nones."""
+    sweep = regression.sweep
+    if sweep is None or regression.baseline_id is None or sweep.official_at is None:
+        return None, None
+    later = Sweep.objects.filter(
+        config_key_id=regression.config_key_id,
+        scenario=regression.scenario,
+        segment=sweep.segment,
+        extends__isnull=True,
+        official_at__gt=sweep.official_at,
+    )
+    (base,) = sides(Sweep.objects.filter(pk=regression.baseline_id))
+    candidates = sorted(sides(later), key=lambda side: (side.at, side.run_id))
+    run_ids = dict(later.values_list("pk", "run_id"))
+    for head in candidates:
+        (verdict,) = judge_sides([(head, base)])
+        if verdict.verdict in RECOVERED:
+            return run_ids[head.sweep_id], head.at
+    return None, None
