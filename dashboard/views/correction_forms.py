@@ -52,7 +52,7 @@ class CorrectionForm(UndoForm):
     def __init__(self, report: RunReport, data: Any = None) -> None:
         """Take the run whose names are offered."""
         initial = {"attempt": report.attempt}
-        super().__init__(data, auto_id="exclude_%s", initial=initial)
+        super().__init__(data, auto_id="exclude_%s", initial=initial, label_suffix="")
         points = report.points
         sweeps = [item.sweep for item in report.sweeps]
         evals = [item.result for item in report.evals]

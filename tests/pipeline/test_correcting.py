@@ -95,9 +95,9 @@ def test_c23_excluding_by_command_and_undoing_restores_every_byte(
 
 def test_a_single_point_is_excluded_by_its_names(held: Desk, said: Said) -> None:
     point = Point.objects.filter(sweep__run__github_run_id=90001, concurrency=8).get()
-    where = ("--key", key_of(90001), "--scenario", "1k/1k", "--attempt", point.attempt)
-    where += ("--deployment", point.deployment.label, "--concurrency", 8)
-    said("exclude", 90001, *where, *BY)
+    sweep = ("--key", key_of(90001), "--scenario", "1k/1k")
+    place = ("--deployment", point.deployment.label, "--concurrency", 8)
+    said("exclude", 90001, *sweep, *place, "--attempt", point.attempt, *BY)
     assert list(Point.objects.filter(is_excluded=True)) == [point]
 
 
