@@ -30,7 +30,7 @@ def claimed(repository: str, run_id: int) -> AbstractContextManager[None]:
 
 def request_claimed(request_id: int) -> AbstractContextManager[None]:
     """Hold a request for this worker; raises AlreadyRunningError."""
-    number = _request_number(request_id)
+    number = request_number(request_id)
     return _held(number, f"request {request_id} is already being carried out")
 
 
@@ -39,10 +39,11 @@ def claimed_requests(request_ids: Iterable[int]) -> set[int]:
     with connection.cursor() as cursor:
         cursor.execute(_HELD)
         held = {number for (number,) in cursor.fetchall()}
-    return {pk for pk in request_ids if _request_number(pk) in held}
+    return {pk for pk in request_ids if request_number(pk) in held}
 
 
-def _request_number(request_id: int) -> int:
+def request_number(request_id: int) -> int:
+    """Return the number of a request's lock."""
     return _lock_number(f"request {request_id}")
 
 

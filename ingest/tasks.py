@@ -109,9 +109,9 @@ def poll_official_runs() -> None:
 
 @shared_task(name="ingest.tasks.resend_requests", acks_late=True)
 def resend_requests() -> None:
-    """Send the tasks again that a broker lost, or whose worker died."""
-    resend_lost()
+    """Send the tasks again whose worker died, or that a broker lost."""
     resend_dead()
+    resend_lost()
 
 
 @shared_task(name="ingest.tasks.forget_old_uploads", acks_late=True)

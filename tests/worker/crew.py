@@ -16,6 +16,7 @@ from redis import Redis
 
 from dashboard.celery import app
 from dashboard.models import IngestRequest
+from ingest.requests import resend_dead
 from launcher import commands
 from launcher.paths import key_prefix
 from launcher.processes import Child
@@ -64,6 +65,14 @@ class Crew:
         os.killpg(self.worker.process.pid, signal.SIGKILL)
         self.worker.process.wait()
 
+    def kill_pool(self) -> None:
+        """Kill the processes that do the work, as the kernel does out of memory."""
+        assert self.worker is not None
+        main = self.worker.process.pid
+        children = Path(f"/proc/{main}/task/{main}/children").read_text()
+        for pid in children.split():
+            os.kill(int(pid), signal.SIGKILL)
+
     def stop(self) -> None:
         self.at_work.remove(self)
         if self.worker is not None:
@@ -76,10 +85,10 @@ class Crew:
             assert not ended, self.worker.last_words()
 
 
-def ask_for(path: Path, *, copies: int = 1) -> IngestRequest:
+def ask_for(path: Path, *, copies: int = 1, tries: int = 0) -> IngestRequest:
     """Store a request and send its task; ``copies`` as a broker may deliver it."""
     request = IngestRequest.objects.create(
-        kind=IngestRequest.Kind.PATH, target=str(path)
+        kind=IngestRequest.Kind.PATH, target=str(path), tries=tries
     )
     # A connection of its own: one that is kept remembers queues that tests emptied.
     with app.connection_for_write() as broker:
@@ -130,6 +139,12 @@ def blocked_sessions() -> int:
     with connection.cursor() as cursor:
         cursor.execute(query)
         return int(cursor.fetchone()[0])
+
+
+def give_back_to(crew: Crew) -> None:
+    """Let beat's task find the dead worker's request, and a new worker take it."""
+    wait_for(resend_dead, "the dead worker's claim never went away")
+    crew.start()
 
 
 def wait_until_blocked() -> None:

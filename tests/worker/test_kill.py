@@ -14,12 +14,14 @@ from redis import Redis
 
 from dashboard.models import IngestRequest, Run
 from ingest.claims import WRITE_LOCK
+from ingest.requests import MAX_TRIES
 from tests.ingest import golden
 from tests.worker.crew import (
     Crew,
     advisory_lock_held,
     ask_for,
     blocked_sessions,
+    give_back_to,
     pass_visibility_timeout,
     progress_held,
     reads_held,
@@ -151,6 +153,35 @@ def test_bytes_cut_off_by_a_kill_are_written_again(
     wait_until_ended(request)
     assert golden.state() == undisturbed[run_id]
     assert_bytes_are_whole(crew)
+
+
+def test_killed_workers_request_comes_back_before_the_broker_gives_it_back(
+    crew: Crew, shared_data: Path, undisturbed: dict[int, dict[str, str]]
+) -> None:
+    run_id = 33300000002
+    request = ask_and_kill(crew, shared_data / "runs" / str(run_id), "point")
+    request.refresh_from_db()
+    assert (request.state, request.tries) == (IngestRequest.State.RUNNING, 1)
+    give_back_to(crew)
+    wait_until_ended(request)
+    assert (request.state, request.tries) == (IngestRequest.State.DONE, 2)
+    assert golden.state() == undisturbed[run_id]
+
+
+def test_request_that_kills_its_workers_ends_as_failed(
+    crew: Crew, shared_data: Path
+) -> None:
+    with progress_held("keeping artifacts", 9):
+        path = shared_data / "runs" / "33300000002"
+        request = ask_for(path, tries=MAX_TRIES - 2)
+        for _ in range(2):
+            wait_until_blocked()
+            crew.kill_pool()
+            wait_for(lambda: not blocked_sessions(), "the dead session waits on")
+        wait_until_ended(request)
+    assert (request.state, request.tries) == (IngestRequest.State.FAILED, MAX_TRIES)
+    assert request.error.startswith("the worker died 5 times while doing this: keeping")
+    assert not Run.objects.exists()
 
 
 @pytest.mark.parametrize("table", [None, "sweep"])
