@@ -3,6 +3,7 @@
 Every name is explained in .env.example.
 """
 
+import logging
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -133,6 +134,13 @@ def _broker_url(url: str) -> str:
     return f"redis+socket://{parts.path}?virtual_host={number}"
 
 
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Tell without its traceback that a stranger sent a name that is not the site's."""
+    record.levelno, record.levelname = logging.WARNING, "WARNING"
+    record.exc_info = None
+    return True
+
+
 PRODUCTION = _mode() == "production"
 DEBUG = False
 DATA = data_folder()
@@ -221,6 +229,12 @@ FRONTIERBOARD_POLL_DAYS = _whole("FRONTIERBOARD_POLL_DAYS", 14, least=1)
 FRONTIERBOARD_REFETCH_SECONDS = _whole("FRONTIERBOARD_REFETCH_SECONDS", 600)
 FRONTIERBOARD_MAX_LOG_BYTES = _whole("FRONTIERBOARD_MAX_LOG_BYTES", 8 << 20)
 FRONTIERBOARD_MAX_UPLOAD_BYTES = _whole("FRONTIERBOARD_MAX_UPLOAD_BYTES", 1 << 30)
+FRONTIERBOARD_MAX_FETCH_BYTES = _whole(
+    "FRONTIERBOARD_MAX_FETCH_BYTES", 2 << 30, least=1
+)
+FRONTIERBOARD_MAX_OFFICIAL_FETCH_BYTES = _whole(
+    "FRONTIERBOARD_MAX_OFFICIAL_FETCH_BYTES", 20 << 30, least=1
+)
 FRONTIERBOARD_FETCHES_PER_CLIENT = _whole("FRONTIERBOARD_FETCHES_PER_CLIENT", 30)
 FRONTIERBOARD_FETCHES_PER_HOUR = _whole("FRONTIERBOARD_FETCHES_PER_HOUR", 200)
 
@@ -273,9 +287,11 @@ STORAGES = {
     },
 }
 
-# Jobs. A task is acknowledged when it is done, so a killed worker's task comes back:
-# live workers look every 5 s, not every 100, for tasks older than the visibility
-# timeout, which stays above the longest task so that none is handed out while it runs.
+# Jobs. A task is acknowledged when it is done, so a killed worker's task comes back.
+# The broker knows no dead workers, only tasks older than the visibility timeout, for
+# which live workers look every 5 s, not every 100; it stays above the longest task so
+# that none is handed out while it runs. Requests come back sooner: beat's task finds
+# those that are running and claimed by no session of the database.
 CELERY_BROKER_URL = _broker_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
@@ -295,10 +311,17 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"
-CELERY_BEAT_SCHEDULE: dict[str, dict[str, str | schedule]] = {
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "send lost requests again": {
         "task": "ingest.tasks.resend_requests",
-        "schedule": schedule(60),
+        "schedule": schedule(20),
+        # Without a worker they do not pile up: the next one does the same.
+        "options": {"expires": 60},
+    },
+    "delete old uploads": {
+        "task": "ingest.tasks.forget_old_uploads",
+        "schedule": schedule(3600),
+        "options": {"expires": 3600},
     },
 }
 if FRONTIERBOARD_POLL_SECONDS:
@@ -368,7 +391,11 @@ LOGGING = {
             ],
         },
     },
+    "filters": {"in one line": {"()": lambda: _in_one_line}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "events"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"django": {"level": "INFO", "propagate": True, "handlers": []}},
+    "loggers": {
+        "django": {"level": "INFO", "propagate": True, "handlers": []},
+        "django.security.DisallowedHost": {"filters": ["in one line"]},
+    },
 }

@@ -150,10 +150,14 @@ def _is_unchanged(run: JsonObject) -> bool:
 def _take(github: GitHub, run: JsonObject, progress: Progress) -> Arrival:
     started = timezone.now()
     listed = list_run(github, run, _stored_configs(run))
-    _find_source(github, listed)
+    repository = known_repository(_repository_name(run))
+    _find_source(github, listed, repository)
     wanted = Wanted(
         folder=Path(settings.DATA) / "fetch",
         max_artifact=limits().artifact,
+        max_run=settings.FRONTIERBOARD_MAX_OFFICIAL_FETCH_BYTES
+        if repository.is_official
+        else settings.FRONTIERBOARD_MAX_FETCH_BYTES,
         max_log=settings.FRONTIERBOARD_MAX_LOG_BYTES,
         stored=_artifact_ids(run, Artifact.State.FETCHED),
         gone=_artifact_ids(run, Artifact.State.EXPIRED),
@@ -192,10 +196,9 @@ def _artifact_ids(run: JsonObject, state: str) -> set[int]:
     return {artifact_id for artifact_id in ids if artifact_id is not None}
 
 
-def _find_source(github: GitHub, listed: ListedRun) -> None:
+def _find_source(github: GitHub, listed: ListedRun, repository: Repository) -> None:
     """Find and keep the run that a merge publishes; why not is a gap."""
     run_id = _id(listed.run)
-    repository = known_repository(_repository_name(listed.run))
     if not publishes_another_run(listed, repository) or stored_link(run_id):
         return
     try:

@@ -118,3 +118,28 @@ def test_database_and_cache_are_real():
 
     assert connection.vendor == "postgresql"
     assert cache.get("asked") == "yes"
+
+
+REFUSE = """
+import django; django.setup()
+from django.test import Client
+print(Client(headers={"host": "evil.example"}).get("/healthz").status_code)
+"""
+
+
+def test_name_that_is_not_the_sites_is_told_in_one_line():
+    shown = subprocess.run(
+        [sys.executable, "-c", REFUSE],
+        cwd=CHECKOUT,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "dashboard.settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    told = shown.stderr.splitlines()
+    (line,) = [line for line in told if line.startswith("timestamp=")]
+    assert shown.stdout == "400\n"
+    assert "Traceback" not in shown.stderr
+    assert "level='warning' logger='django.security.DisallowedHost'" in line
+    assert "Invalid HTTP_HOST header: 'evil.example'" in line

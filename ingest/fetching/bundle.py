@@ -2,14 +2,14 @@
 
 import shutil
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from ingest.artifacts.bundles import ArtifactSource, Bundle, listed_artifact
-from ingest.fetching.choice import downloaded_ids
+from ingest.fetching.choice import beyond, downloaded_ids, is_bulk, listed_bytes
 from ingest.fetching.downloads import Downloads
 from ingest.fetching.listing import ListedRun
 from ingest.github import GitHub
@@ -21,12 +21,14 @@ LEFT_BEHIND_S = 24 * 3600
 class Wanted:
     """What is fetched of a run, and where it lies meanwhile; sizes in bytes.
 
-    ``stored`` are ids of artifacts whose bytes are kept already, ``gone`` of those
-    that GitHub said to be deleted.
+    ``max_run`` bounds what is downloaded of the run in all. ``stored`` are ids of
+    artifacts whose bytes are kept already, ``gone`` of those that GitHub said to be
+    deleted.
     """
 
     folder: Path
     max_artifact: int
+    max_run: int
     max_log: int
     stored: Collection[int] = ()
     gone: Collection[int] = ()
@@ -42,7 +44,7 @@ def fetched(github: GitHub, listed: ListedRun, wanted: Wanted) -> Iterator[Bundl
     folder = wanted.folder / str(listed.run["id"])
     _forget_left_behind(wanted.folder)
     folder.mkdir(parents=True, exist_ok=True)
-    downloads = Downloads(github, folder, wanted.max_artifact)
+    downloads = Downloads(github, folder, wanted.max_artifact, wanted.max_run)
     try:
         yield _bundle(listed, wanted, downloads)
     except BaseException:
@@ -60,7 +62,9 @@ def _bundle(listed: ListedRun, wanted: Wanted, downloads: Downloads) -> Bundle:
     for source in sources:
         source.expired = source.expired or source.github_id in wanted.gone
         _say_why_not(source, wanted.stored, chosen)
+    _leave_out(listed, sources, wanted)
     coming = [s for s in sources if not s.missing and not s.is_listed]
+    coming.sort(key=is_bulk)
     ids = [s.github_id for s in coming if s.github_id is not None]
     downloads.start(ids)
     for source, artifact_id in zip(coming, ids, strict=True):
@@ -87,6 +91,20 @@ def _say_why_not(
         source.is_listed = True
     elif source.expired:
         source.missing = "expired"
+
+
+def _leave_out(
+    listed: ListedRun, sources: Iterable[ArtifactSource], wanted: Wanted
+) -> None:
+    """Leave out what would be too much, and say so; what is kept already counts."""
+    kept = sum(listed_bytes(s) for s in sources if s.github_id in wanted.stored)
+    coming = [s for s in sources if not s.missing and not s.is_listed]
+    excess = beyond(coming, wanted.max_run - kept)
+    why = f"left out: of a run at most {wanted.max_run:,} bytes are downloaded"
+    for source in excess:
+        source.missing = why
+    if excess:
+        listed.gaps.append(f"{len(excess)} of {len(coming)} new artifacts {why}")
 
 
 def _forget_left_behind(folder: Path) -> None:

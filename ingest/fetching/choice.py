@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from ingest.artifacts.bundles import ArtifactSource
 from ingest.artifacts.names import READ_KINDS, Kind, kind_of, parse_name
 from ingest.fetching.listing import JsonObject
 from ingest.jobs import parse_job_name
@@ -27,6 +28,30 @@ def downloaded_ids(
     failed = failed_places(jobs or [])
     logs = [i for i in items if _is_log_of(i, failed) and 0 < _size(i) <= max_log]
     return read | {item.get("id") for item in logs[:MAX_LOGS]}
+
+
+def beyond(sources: Iterable[ArtifactSource], max_bytes: int) -> list[ArtifactSource]:
+    """Return those of the artifacts that do not fit into so many bytes, as listed.
+
+    What holds records comes before logs, and the small before the large: most is had.
+    """
+    excess = []
+    for source in sorted(sources, key=lambda s: (is_bulk(s), listed_bytes(s))):
+        if listed_bytes(source) <= max_bytes:
+            max_bytes -= listed_bytes(source)
+        else:
+            excess.append(source)
+    return excess
+
+
+def is_bulk(source: ArtifactSource) -> bool:
+    """Tell whether an artifact holds no records: it comes after those that do."""
+    return kind_of(source.name) not in READ_KINDS
+
+
+def listed_bytes(source: ArtifactSource) -> int:
+    """Return an artifact's size; one that GitHub does not tell counts when it came."""
+    return 0 if source.size is None else source.size
 
 
 def failed_places(jobs: Iterable[JsonObject]) -> set[Place]:

@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from ingest.artifacts.members import (
@@ -66,13 +67,18 @@ class Downloads:
     """Downloads of one run's artifacts, kept in a folder until the run is stored.
 
     A worker that is killed, or stopped by a limit, leaves whole files there: the next
-    one does not download them again.
+    one does not download them again. ``max_bytes`` bounds each, ``max_all`` their sum:
+    when it is used up, only what is under way goes on.
     """
 
-    def __init__(self, github: GitHub, folder: Path, max_bytes: int) -> None:
+    def __init__(
+        self, github: GitHub, folder: Path, max_bytes: int, max_all: int
+    ) -> None:
         self._github = github
         self._folder = folder
         self._max_bytes = max_bytes
+        self._left = max_all
+        self._spending = Lock()
         self._pool = ThreadPoolExecutor(PARALLEL, thread_name_prefix="download")
         self._asked: dict[int, Future[Path]] = {}
         self._zips = Zips()
@@ -110,10 +116,16 @@ class Downloads:
         if is_whole(path):
             return path
         for _ in range(ZIP_TRIES):
-            self._github.download(artifact_id, path, self._max_bytes)
+            self._download(artifact_id, path)
             if is_whole(path):
                 break
         return path
+
+    def _download(self, artifact_id: int, path: Path) -> None:
+        allowed = max(0, min(self._max_bytes, self._left))
+        self._github.download(artifact_id, path, allowed)
+        with self._spending:
+            self._left -= path.stat().st_size
 
 
 def is_whole(path: Path) -> bool:
