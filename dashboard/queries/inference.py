@@ -223,10 +223,11 @@ def _metric(name: str) -> Cast:
 
 
 def _facts(sweeps: QuerySet[Sweep]) -> list[SweepFacts]:
-    return [_sweep_facts(row) for row in sweeps.values_list(*SWEEP_FIELDS)]
+    return [sweep_facts(row) for row in sweeps.values_list(*SWEEP_FIELDS)]
 
 
-def _sweep_facts(row: tuple[Any, ...]) -> SweepFacts:
+def sweep_facts(row: tuple[Any, ...]) -> SweepFacts:
+    """Return what is known of one sweep, read as ``SWEEP_FIELDS``."""
     values = dict(zip(SWEEP_FIELDS, row, strict=True))
     return SweepFacts(
         sweep_id=values["id"],
