@@ -3,18 +3,38 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from dashboard.models import Run, Sweep
+from dashboard.models import Run
+from dashboard.vocabulary import acceptance
 from dashboard.vocabulary.checkpoints import is_published
 from dashboard.vocabulary.scenarios import AGENTIC
 from ingest.choices import Choice
 from ingest.config_keys import MatrixEntry
-from ingest.mapping import MappedPoint
+from ingest.mapping import ExpandedEntry, MappedPoint
 from ingest.planning import Place, Plan
 from ingest.rows import Identity
 
 # From the surest way to know a key to none at all.
 METHODS = ("fingerprint", "attributes", "changelog", "ambiguous", "unmapped", "plan")
+
+BY_POLICY = (
+    "agentic throughput with speculative decoding runs with a forced length; "
+    "no row says which"
+)
+NO_CONFIG = "no config at hand says whether a length was forced"
+NOT_DECLARED = "fixed lengths are verified for real unless the config says otherwise"
+
+
+class AcceptanceFacts(NamedTuple):
+    """Where an acceptance length comes from, the length if known, and the evidence."""
+
+    source: str = acceptance.NONE
+    length: float | None = None
+    evidence: str = ""
+
+
+NOT_SPECULATIVE = AcceptanceFacts()
 
 
 @dataclass(slots=True)
@@ -32,8 +52,7 @@ class SweepDraft:
     images: list[str] = field(default_factory=list)
     fingerprints: list[str] = field(default_factory=list)
     spec_methods: list[str] = field(default_factory=list)
-    acceptance_source: str = Sweep.Acceptance.NOT_APPLICABLE
-    acceptance_length: float | None = None
+    acceptance: AcceptanceFacts = NOT_SPECULATIVE
     planned: list[Place] | None = None
     method: str = "plan"
     candidates: list[str] = field(default_factory=list)
@@ -51,8 +70,7 @@ class SweepDraft:
             self.fingerprints,
             self.identity.precision if self.identity else "",
             self.spec_methods,
-            str(self.acceptance_source),
-            self.acceptance_length,
+            *self.acceptance,
             self.planned,
             None if self.planned is None else len(self.planned),
             0,
@@ -64,13 +82,17 @@ class SweepDraft:
         )
 
 
-def draft_sweeps(points: Iterable[MappedPoint], plan: Plan) -> list[SweepDraft]:
+def draft_sweeps(
+    points: Iterable[MappedPoint], plan: Plan, entries: Sequence[ExpandedEntry] = ()
+) -> list[SweepDraft]:
     """Group points by key and scenario; a planned sweep without a point is kept."""
     groups: dict[tuple[str, str], list[MappedPoint]] = {}
     for point in points:
         name = (point.mapping.config_key, point.row.identity.scenario)
         groups.setdefault(name, []).append(point)
-    drafts = [_draft(*name, found, plan) for name, found in sorted(groups.items())]
+    drafts = [
+        _draft(*name, found, plan, entries) for name, found in sorted(groups.items())
+    ]
     for (key, scenario), places in (plan.sweeps or {}).items():
         if (key, scenario) not in groups:
             identity = plan.identities.get(key)
@@ -79,7 +101,11 @@ def draft_sweeps(points: Iterable[MappedPoint], plan: Plan) -> list[SweepDraft]:
 
 
 def _draft(
-    key: str, scenario: str, points: Sequence[MappedPoint], plan: Plan
+    key: str,
+    scenario: str,
+    points: Sequence[MappedPoint],
+    plan: Plan,
+    entries: Sequence[ExpandedEntry],
 ) -> SweepDraft:
     identities = [p.row.identity for p in points]
     draft = SweepDraft(key, scenario, identities[0])
@@ -90,7 +116,7 @@ def _draft(
     draft.method = max((p.mapping.method for p in points), key=METHODS.index)
     draft.candidates = sorted({c for p in points for c in p.mapping.candidates})
     draft.flags = sorted({flag for p in points for flag in p.mapping.flags})
-    draft.acceptance_source, draft.acceptance_length = acceptance(points)
+    draft.acceptance = acceptance_facts(points, entries)
     return draft
 
 
@@ -99,27 +125,74 @@ def _by_frequency(texts: Iterable[str]) -> list[str]:
     return sorted(counts, key=lambda text: (-counts[text], text))
 
 
-def acceptance(points: Iterable[MappedPoint]) -> tuple[str, float | None]:
+def acceptance_facts(
+    points: Iterable[MappedPoint], entries: Iterable[ExpandedEntry] = ()
+) -> AcceptanceFacts:
     """Say where the acceptance length of speculative decoding comes from.
 
-    A length that the config declares is synthetic. Agentic throughput always runs
-    with a forced length, though no row says so. Other speculative rows verify for
-    real. The value is None where unknown or where the points differ.
+    1. A length that the config declares is synthetic. 2. So is one that the run's
+    changelog names and that is golden. 3. Agentic throughput always runs with a
+    forced length, though no row says so. 4. Other rows verify for real, unless a
+    config that is not at hand says otherwise: only those of several nodes can. The
+    length is None where unknown or where the points differ.
     """
     speculative = [p for p in points if p.row.identity.deployment.spec_method != "none"]
     if not speculative:
-        return Sweep.Acceptance.NOT_APPLICABLE, None
+        return NOT_SPECULATIVE
     declared = {_declared(p.mapping.entry) for p in speculative} - {None}
     if declared:
-        only = declared.pop() if len(declared) == 1 else None
-        return Sweep.Acceptance.DECLARED, only
-    if speculative[0].row.identity.scenario == AGENTIC:
-        return Sweep.Acceptance.POLICY, None
-    return Sweep.Acceptance.REAL, None
+        return _declared_facts(sorted(filter(None, declared)))
+    identity = speculative[0].row.identity
+    key = speculative[0].mapping.config_key
+    claims = _golden_claims(key, identity, entries)
+    if claims:
+        return _claimed_facts(claims)
+    if identity.scenario == AGENTIC:
+        return AcceptanceFacts(acceptance.POLICY, None, BY_POLICY)
+    if any(p.mapping.entry is None and _has_roles(p) for p in speculative):
+        return AcceptanceFacts(acceptance.UNKNOWN, None, NO_CONFIG)
+    return AcceptanceFacts(acceptance.REAL, None, NOT_DECLARED)
 
 
 def _declared(entry: MatrixEntry | None) -> float | None:
     return entry.acceptance_length if entry else None
+
+
+def _declared_facts(lengths: Sequence[float]) -> AcceptanceFacts:
+    texts = " and ".join(f"{length:g}" for length in lengths)
+    return AcceptanceFacts(
+        acceptance.DECLARED,
+        lengths[0] if len(lengths) == 1 else None,
+        f"declared in the master config: SYNTHETIC_ACCEPTANCE_LENGTH={texts}",
+    )
+
+
+def _golden_claims(
+    config_key: str, identity: Identity, entries: Iterable[ExpandedEntry]
+) -> list[float]:
+    """Return the golden lengths that the changelog names for a key's scenario."""
+    texts = [
+        text
+        for entry in entries
+        if config_key in entry.keys and entry.covers(identity.scenario)
+        for text in entry.row.description
+    ]
+    claims = set().union(*map(acceptance.claimed_lengths, texts))
+    return sorted(c for c in claims if acceptance.is_golden(identity.model, c))
+
+
+def _claimed_facts(claims: Sequence[float]) -> AcceptanceFacts:
+    texts = " and ".join(f"{length:g}" for length in claims)
+    return AcceptanceFacts(
+        acceptance.POLICY,
+        claims[0] if len(claims) == 1 else None,
+        f"the changelog names {texts}, golden for this model: configured, not measured",
+    )
+
+
+def _has_roles(point: MappedPoint) -> bool:
+    """Tell whether the config has settings per role, where a length is declared."""
+    return point.row.identity.deployment.multinode
 
 
 def checkpoint_names(

@@ -213,6 +213,7 @@ SWEEPS = Table(
         "spec_methods",
         "acceptance_source",
         "acceptance_length",
+        "acceptance_evidence",
         "planned",
         "planned_count",
         "received_count",

@@ -56,8 +56,9 @@ _CONTENT = {
     "sweeps": """
         SELECT r.github_run_id, k.key, s.scenario, c.name, s.image, s.images,
                s.fingerprints, s.spec_methods, s.acceptance_source,
-               s.acceptance_length, s.planned, s.received_count, s.mapping_method,
-               s.mapping_candidates, s.mapping_flags, s.state, s.state_reason,
+               s.acceptance_length, s.acceptance_evidence, s.planned,
+               s.received_count, s.mapping_method, s.mapping_candidates,
+               s.mapping_flags, s.state, s.state_reason,
                e.run_id IS NULL, s.measured_at, s.official_at
         FROM dashboard_sweep s JOIN dashboard_run r ON r.id = s.run_id
         JOIN dashboard_configkey k ON k.id = s.config_key_id

@@ -307,31 +307,6 @@ def test_c36_the_row_decides_the_spec_method_and_three_series_stay_apart(
     assert point.sweep.acceptance_source == ""
 
 
-def test_c36_a_declared_acceptance_length_is_synthetic(desk: Desk) -> None:
-    key = "qwen3.5-fp4-mi355x-sglang-disagg-mtp"
-    settings = ["SYNTHETIC_ACCEPTANCE=true", "SYNTHETIC_ACCEPTANCE_LENGTH=3.39"]
-    role = {"num-worker": 1, "tp": 4, "ep": 1, "dp-attn": False}
-    search = {
-        "conc-list": [64],
-        "spec-decoding": "mtp",
-        "prefill": role | {"additional-settings": settings},
-        "decode": role | {"num-worker": 5},
-    }
-    text = master(
-        key, framework="sglang-disagg", multinode=True, disagg=True, search=[search]
-    )
-    synthetic = disagg_row(framework="sglang-disagg", spec_decoding="mtp")
-    desk.ingest(None, results(synthetic), configs={"amd-master.yaml": text})
-    sweep = the_sweep()
-    assert sweep.acceptance_source == "synthetic_declared"
-    assert sweep.acceptance_length == 3.39
-    real = row(spec_decoding="mtp")
-    desk.ingest(run_object(90002), results(real))
-    other = the_sweep(90002)
-    assert (other.acceptance_source, other.acceptance_length) == ("real", None)
-    assert other.config_key_id != sweep.config_key_id
-
-
 def test_e06_job_statistics_keep_gpus_with_like_names_apart(desk: Desk) -> None:
     stats = {
         "b200-dgxc": {"n_success": 1, "total": 2},
