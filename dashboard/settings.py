@@ -79,6 +79,16 @@ def _github_api_url() -> str:
     return url
 
 
+def _site_url() -> str:
+    port = _text("FRONTIERBOARD_PORT", "8000")
+    url = _text("FRONTIERBOARD_URL", f"http://127.0.0.1:{port}").rstrip("/")
+    if not url.startswith(("https://", "http://")):
+        raise ImproperlyConfigured(
+            f"FRONTIERBOARD_URL must begin with https:// or http://, not {url!r}."
+        )
+    return url
+
+
 def _secret_key() -> str:
     if PRODUCTION:
         return _required("SECRET_KEY")
@@ -147,6 +157,8 @@ DATA = data_folder()
 SECRET_KEY = _secret_key()
 ALLOWED_HOSTS = _hosts()
 FRONTIERBOARD_REPOSITORY = _repository()
+# Where readers reach this site: in reports, comments and messages that leave it.
+FRONTIERBOARD_URL = _site_url()
 
 INSTALLED_APPS = [
     "django.contrib.admin",

@@ -16,6 +16,7 @@ from dashboard.views import (
     run_skips,
     runs,
     search,
+    verdicts,
     webhooks,
 )
 from dashboard.views import help as help_views
@@ -46,6 +47,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "corrections/<int:pk>/undo",
         corrections.undo_correction,
         name="undo_correction",
+    ),
+    path(
+        "runs/<int:run_id>/verdict.md",
+        verdicts.verdict_markdown,
+        name="verdict_markdown",
     ),
     path("requests", requests.ingest_requests, name="ingest_requests"),
     path("requests/<int:pk>", requests.ingest_request, name="ingest_request"),

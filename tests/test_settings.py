@@ -54,6 +54,11 @@ def test_production_passes_the_deployment_check():
         ("FRONTIERBOARD_TRUST_PROXY", "yes", "must be 0 or 1, not 'yes'."),
         ("GITHUB_API_URL", "http://github.example.org", "must begin with https://"),
         ("GITHUB_API_URL", "github.example.org", "must begin with https://"),
+        (
+            "FRONTIERBOARD_URL",
+            "board.example.org",
+            "must begin with https:// or http://",
+        ),
         ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
         ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS names no host: ' , '."),
         ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "number from 1, not '-1'."),

@@ -1,0 +1,236 @@
+"""The verdict on a run as text for a terminal and as Markdown for a pull request."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.analysis.comparison import Coverage
+from dashboard.analysis.segments import GRID, NOTICE, Change
+from dashboard.analysis.sides import SweepVerdict, most_severe
+from dashboard.analysis.verdict_json import flagged_places
+from dashboard.vocabulary.markdown import code, plain
+
+Writer = Callable[[str], str]
+
+NOTHING_MEASURED = "nothing to judge: no usable point"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a report says of the run beside its verdicts.
+
+    ``page`` and ``link`` are addresses of this dashboard, ``planned`` is None where no
+    plan is known; ``evals`` is a word such as "intact" with its counts.
+    """
+
+    run_id: int
+    title: str
+    page: str
+    link: str
+    attempt: int | None
+    status: str
+    conclusion: str
+    received: int
+    planned: int | None
+    evals: str
+    acceptance: Sequence[str] = ()
+    measured_in: int | None = None
+
+    @property
+    def points(self) -> str:
+        """Return "13 of 19 points", or how many where no plan is known."""
+        if self.planned is None:
+            return f"{self.received} points, no plan known"
+        return f"{self.received} of {self.planned} points"
+
+    @property
+    def outcome(self) -> str:
+        """Return the conclusion; the status of a run that has none so far."""
+        return self.conclusion or self.status
+
+
+def one_line_verdict(verdicts: Sequence[SweepVerdict]) -> str:
+    """Return what is to be known first: the worst verdict and how many others."""
+    worst = most_severe(verdicts)
+    if worst is None:
+        return NOTHING_MEASURED
+    if len(verdicts) == 1:
+        return worst.sentence
+    counts: dict[str, int] = {}
+    for verdict in verdicts:
+        if verdict is not worst:
+            counts[verdict.verdict] = counts.get(verdict.verdict, 0) + 1
+    others = ", ".join(f"{count} {word}" for word, count in counts.items())
+    return f"{worst.config_key}: {worst.sentence} (other keys: {others})"
+
+
+def text_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> Iterator[str]:
+    """Yield the lines of a report for a terminal."""
+    yield f"run {facts.run_id}: {facts.outcome}, {facts.points}, evals: {facts.evals}"
+    if not verdicts:
+        yield f"  {_nothing(facts)}"
+    for verdict in verdicts:
+        yield f"  {verdict.config_key} {verdict.scenario}"
+        yield f"    {verdict.sentence}"
+        for line in _differences([*verdict.breaks, *verdict.markers]):
+            yield f"    {line}"
+
+
+def markdown_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
+    """Return a report for a pull request; the order of its sections never changes.
+
+    State, then a row per key with the three numbers, then what was flagged, what
+    differs, acceptance, links. Whatever comes from outside is inert.
+    """
+    sections = [
+        _head(facts, verdicts),
+        _table(verdicts),
+        *(_details(verdict) for verdict in verdicts),
+        _acceptance(facts),
+        _links(facts),
+    ]
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _nothing(facts: RunFacts) -> str:
+    if facts.measured_in is not None:
+        return f"measured in run {facts.measured_in}"
+    return NOTHING_MEASURED
+
+
+def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
+    worst = most_severe(verdicts)
+    state = worst.verdict if worst else _nothing(facts)
+    attempt = "" if facts.attempt is None else f", attempt {facts.attempt}"
+    return "\n".join(
+        [
+            f"### Frontierboard: {plain(state)}",
+            "",
+            (
+                f"Run [{facts.run_id}]({facts.page}){attempt} {code(facts.title)}: "
+                f"{plain(facts.outcome)}, {facts.points}. Evals: {plain(facts.evals)}."
+            ),
+        ]
+    )
+
+
+def _table(verdicts: Sequence[SweepVerdict]) -> str:
+    if not verdicts:
+        return ""
+    rows = [
+        "| config key | verdict | like for like | worst point | coverage | baseline |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    rows += [_row(verdict) for verdict in verdicts]
+    return "\n".join(rows)
+
+
+def _row(verdict: SweepVerdict) -> str:
+    cells = (
+        f"{code(verdict.config_key)} {code(verdict.scenario)}",
+        plain(_headline(verdict)),
+        *_three_numbers(verdict),
+        _baseline(verdict),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _headline(verdict: SweepVerdict) -> str:
+    """Return the verdict, with its reason where no number gives it."""
+    if verdict.judged.findings.points:
+        return verdict.headline
+    return f"{verdict.headline}: {verdict.judged.reason}"
+
+
+def _lost_word(coverage: Coverage) -> str:
+    """Tell points that were to be measured from those that nobody planned any more."""
+    is_complete = coverage.planned is not None and coverage.received >= coverage.planned
+    return "no longer planned" if is_complete else "lost"
+
+
+def _three_numbers(verdict: SweepVerdict) -> tuple[str, str, str]:
+    comparison = verdict.judged.comparison
+    if comparison is None:
+        return "n/a", "n/a", "n/a"
+    like, worst, coverage = (
+        comparison.like_for_like,
+        comparison.worst_local,
+        comparison.coverage,
+    )
+    interval = (
+        f" \\[{percent(like.low)}, {percent(like.high)}\\]"
+        if like and like.low is not None and like.high is not None
+        else ""
+    )
+    planned = "" if coverage.planned is None else f" of {coverage.planned}"
+    lost = sum(len(found) for _, found in coverage.lost)
+    gained = sum(len(found) for _, found in coverage.gained)
+    place = worst and f"{verdict.labels[worst.deployment]} c{worst.concurrency}"
+    return (
+        f"{percent(like.change)}{interval}, {like.pairs} pairs" if like else "n/a",
+        f"{percent(-worst.loss)} at {plain(place or '')}" if worst else "n/a",
+        f"{coverage.received}{planned} points, {lost} {_lost_word(coverage)}, "
+        f"{gained} gained",
+    )
+
+
+def _baseline(verdict: SweepVerdict) -> str:
+    base = verdict.base
+    if base is None:
+        return "none"
+    old = " (old)" if verdict.is_old else ""
+    return f"{base.run_id} of {base.at:%Y-%m-%d}, {verdict.age_days} days older{old}"
+
+
+def _details(verdict: SweepVerdict) -> str:
+    lines = []
+    worse = flagged_places(verdict)
+    if worse:
+        lines.append(f"- worse beyond the noise: {plain(written(worse))}")
+    coverage = verdict.judged.comparison and verdict.judged.comparison.coverage
+    if coverage:
+        places = ((_lost_word(coverage), coverage.lost), ("gained", coverage.gained))
+        for word, found in places:
+            named = [[verdict.labels[pk], list(values)] for pk, values in found]
+            if named:
+                lines.append(f"- points {word}: {plain(written(named))}")
+    changes = [*verdict.breaks, *(m for m in verdict.markers if m["kind"] != GRID)]
+    lines += [f"- {line}" for line in _differences(changes, write=code)]
+    if not lines:
+        return ""
+    return "\n".join([f"**{code(verdict.config_key)}**", "", *lines])
+
+
+def _differences(changes: Iterable[Change], write: Writer = str) -> Iterator[str]:
+    """Yield a line for each thing that differs between the sides."""
+    for change in changes:
+        kind = str(change["kind"]).replace("_", " ")
+        if change["kind"] == NOTICE:
+            yield f"notice: {write(change['text'])}"
+        elif change["kind"] == GRID:
+            for word in ("dropped", "added"):
+                if change[word]:
+                    yield f"grid, {word}: {write(written(change[word]))}"
+        else:
+            yield f"{kind}: {write(str(change['from']))} to {write(str(change['to']))}"
+
+
+def _acceptance(facts: RunFacts) -> str:
+    return "\n".join(f"- acceptance length: {plain(a)}" for a in facts.acceptance)
+
+
+def _links(facts: RunFacts) -> str:
+    return f"[overlay]({facts.link}) | [run]({facts.page})"
+
+
+def written(places: Iterable[Sequence[Any]]) -> str:
+    """Write [deployment, [concurrencies]] as "TP2 c64, c128; TP4 c8"."""
+    return "; ".join(
+        f"{label} {', '.join(f'c{value}' for value in values)}"
+        for label, values in places
+    )
+
+
+def percent(change: float) -> str:
+    """Write a fraction as "+1.2 %"."""
+    return f"{100 * change:+.1f} %"

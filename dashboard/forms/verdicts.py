@@ -1,0 +1,13 @@
+"""Which run, or attempt, a run is to be held against."""
+
+from django import forms
+
+LARGEST_ID = 2**63 - 1
+LARGEST_ATTEMPT = 1000
+
+
+class VerdictForm(forms.Form):
+    """``base`` is a run's id; both may be left out."""
+
+    base = forms.IntegerField(required=False, min_value=1, max_value=LARGEST_ID)
+    attempt = forms.IntegerField(required=False, min_value=1, max_value=LARGEST_ATTEMPT)
