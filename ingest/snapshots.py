@@ -1,7 +1,7 @@
 """Master configs as they stood at a commit, stored once, and what they expand to."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -35,6 +35,12 @@ class Imported:
     entries: int = 0
     new_snapshots: int = 0
     defects: list[str] = field(default_factory=list)
+    of_files: dict[str, list[str]] = field(default_factory=dict)
+
+    def note(self, name: str, defects: Iterable[str]) -> None:
+        """Note what is wrong with a file; nothing, where it was read without fault."""
+        self.of_files[name] = list(defects)
+        self.defects += [f"{name}: {defect}" for defect in self.of_files[name]]
 
 
 def is_master(name: str) -> bool:
@@ -66,12 +72,12 @@ def import_configs(files: Mapping[str, str], commit: Commit) -> Imported:
         try:
             expansion = _expansion(name, text, runners)
         except ConfigError as error:
-            done.defects.append(f"{name}: {error}")
+            done.note(name, [str(error)])
             continue
         done.files += 1
         done.keys += len(expansion.definitions)
         done.entries += len(expansion.entries)
-        done.defects += [f"{name}: {defect}" for defect in expansion.defects]
+        done.note(name, expansion.defects)
         done.new_snapshots += _store_snapshot(name, text, commit)
         store_definitions(expansion, commit)
     done.new_snapshots += _pair_with_runners(commit.repository)

@@ -3,12 +3,14 @@
 from dashboard.models import (
     Artifact,
     ChangelogEntry,
+    ConfigChange,
     ConfigFile,
     ConfigKey,
     ConfigRecipe,
     ConfigSnapshot,
     Deployment,
     EvalResult,
+    FileDefect,
     Job,
     Point,
     RawRecord,
@@ -165,6 +167,44 @@ CHANGELOG = Table(
         "defects",
     ),
     ("run_id", "base_ref", "head_ref", "index"),
+)
+# Entries of a repository's whole file: they belong to no run.
+CHANGELOG_FILE = Table(
+    ChangelogEntry,
+    (
+        "repository_id",
+        "index",
+        "base_ref",
+        "head_ref",
+        "raw_keys",
+        "expanded_keys",
+        "unknown_keys",
+        "retired_keys",
+        "description",
+        "pr_link",
+        "pr_number",
+        "link_state",
+        "scenario_types",
+        "evals_only",
+        "all_evals",
+        "append_only",
+        "defects",
+    ),
+    ("repository_id", "index"),
+    where="run_id IS NULL",
+)
+CONFIG_CHANGES = Table(
+    ConfigChange,
+    (
+        *("repository_id", "config_key", "kind", "sha"),
+        *("at", "before", "after", "is_swap"),
+    ),
+    ("repository_id", "config_key", "kind", "sha"),
+)
+FILE_DEFECTS = Table(
+    FileDefect,
+    ("repository", "name", "sha", "text"),
+    ("repository", "name", "sha", "text"),
 )
 RUN_STATS = Table(
     RunStat,

@@ -20,11 +20,16 @@ def run_command(path: Path, **options: Any) -> None:
     call_command("import_configs", str(path), **({"sha": SHA, "at": AT} | options))
 
 
+def stored() -> dict[str, int]:
+    """Count the rows of every table but that of what is wrong with files."""
+    return {name: count for name, count in counts().items() if name != "FileDefect"}
+
+
 def refused(path: Path, **options: Any) -> str:
-    before = counts()
+    before = stored()
     with pytest.raises(CommandError) as error:
         run_command(path, **options)
-    assert counts() == before
+    assert stored() == before
     assert "\n" not in str(error.value)
     return str(error.value)
 

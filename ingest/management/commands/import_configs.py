@@ -1,6 +1,5 @@
 """Command: import master configs as they stood at one commit."""
 
-import re
 from argparse import ArgumentParser
 from datetime import datetime
 from pathlib import Path
@@ -9,11 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.vocabulary.links import OWNER_AND_NAME
 from ingest.artifacts.bundles import parse_time
+from ingest.management.arguments import commit, repository_name, text_of
 from ingest.pipeline import import_config_files
-
-COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
 class Command(BaseCommand):
@@ -34,8 +31,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        sha, at = _sha(options["sha"]), _time(options["at"])
-        repository = _repository(options["repo"])
+        sha, at = commit(options["sha"]), _time(options["at"])
+        repository = repository_name(options["repo"])
         files = _read(options["path"])
         done = import_config_files(files, repository=repository, sha=sha, at=at)
         for defect in done.defects:
@@ -49,13 +46,6 @@ class Command(BaseCommand):
             raise CommandError("nothing was imported")
 
 
-def _sha(text: str) -> str:
-    sha = text.lower()
-    if not COMMIT.fullmatch(sha):
-        raise CommandError(f"--sha: not a commit: {text!r}")
-    return sha
-
-
 def _time(text: str) -> datetime:
     at = parse_time(text)
     if at is None:
@@ -63,22 +53,14 @@ def _time(text: str) -> datetime:
     return at
 
 
-def _repository(text: str) -> str:
-    if not OWNER_AND_NAME.fullmatch(text):
-        raise CommandError(f"--repo: no owner/name: {text[:80]!r}")
-    return text
-
-
 def _read(paths: list[Path]) -> dict[str, str]:
     files: dict[str, str] = {}
     for path in paths:
         try:
             found = sorted(path.glob("*.yaml")) if path.is_dir() else [path]
-            files |= {file.name: file.read_text(encoding="utf-8") for file in found}
         except OSError as error:
             raise CommandError(f"cannot be read: {error}") from error
-        except UnicodeDecodeError as error:
-            raise CommandError(f"{path}: cannot be read: {error}") from error
+        files |= {file.name: text_of(file) for file in found}
     if not files:
         raise CommandError(f"{paths[0]}: holds no .yaml file")
     return files
