@@ -1,12 +1,17 @@
 """The query string of the run list, validated; every complaint names its parameter."""
 
 from collections.abc import Iterable
-from typing import cast
 
 from django import forms
-from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
+from dashboard.forms.fields import (
+    ModelChoice,
+    NamedChoice,
+    NamedChoices,
+    cut,
+    date_field,
+)
 from dashboard.models import Run
 from dashboard.queries.runs import (
     FLAGS,
@@ -22,7 +27,6 @@ from dashboard.vocabulary.hardware import hardware_label, hardware_order
 from dashboard.vocabulary.models import model_group
 
 LONGEST_TEXT = 200
-LONGEST_SHOWN = 60
 MOST_NAMED = 10
 PUBLICATIONS = [*Run.Publication.choices, (HELD, "held")]
 # What the forge may say of a run, stored or not.
@@ -37,57 +41,6 @@ HAS = [
     (SKIPS, "skips"),
     (FLAGS, "flags"),
 ]
-
-
-class NamedChoice(forms.ChoiceField):
-    """A choice that says what is allowed, and never repeats a long value in full."""
-
-    def validate(self, value: object) -> None:
-        """Raise ``ValidationError`` for a value that is not among the choices."""
-        if value and not self.valid_value(str(value)):
-            raise ValidationError(_unknown(str(value), _values(self)))
-
-
-class ModelChoice(NamedChoice):
-    """A model, by the name of its group or of a family in it."""
-
-    def to_python(self, value: object) -> str:
-        """Return the group."""
-        return model_group(super().to_python(value))
-
-
-class NamedChoices(forms.MultipleChoiceField):
-    """Several choices; the first unknown one is named with what is allowed."""
-
-    def validate(self, value: list[str]) -> None:
-        """Raise ``ValidationError`` for values that are not among the choices."""
-        for one in value:
-            if not self.valid_value(one):
-                raise ValidationError(_unknown(one, _values(self)))
-
-
-def _values(field: forms.ChoiceField) -> list[str]:
-    choices = cast("Iterable[tuple[str, str]]", field.choices)
-    return [value for value, _ in choices if value]
-
-
-def _unknown(value: str, allowed: list[str]) -> str:
-    shown = ", ".join(allowed[:20]) + (", …" if len(allowed) > 20 else "")  # noqa: PLR2004  # a line's worth
-    return f"{_cut(value)} is not known. Allowed: {shown or 'nothing is stored yet'}."
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
-
-
-def _date(label: str) -> forms.DateField:
-    return forms.DateField(
-        required=False,
-        label=label,
-        input_formats=["%Y-%m-%d"],
-        widget=forms.DateInput(attrs={"type": "date"}),
-        error_messages={"invalid": "not a date such as 2026-08-31."},
-    )
 
 
 class RunFilterForm(forms.Form):
@@ -121,8 +74,8 @@ class RunFilterForm(forms.Form):
     def __init__(self, query: QueryDict, offered: Offered) -> None:
         """Read ``query`` and offer what is stored."""
         super().__init__(query, label_suffix="")
-        self.fields["from"] = _date("From")
-        self.fields["to"] = _date("To")
+        self.fields["from"] = date_field("From")
+        self.fields["to"] = date_field("To")
         self._models, self.keys = offered.models, offered.keys
         hardware = sorted(offered.hardware, key=hardware_order)
         self._offer("publication", PUBLICATIONS)
@@ -159,7 +112,7 @@ class RunFilterForm(forms.Form):
     def ignored(self) -> list[str]:
         """Return the parameters that mean nothing here, long names cut."""
         unknown = [name for name in self.data if name not in self.fields]
-        return [_cut(name) for name in unknown[:MOST_NAMED]]
+        return [cut(name) for name in unknown[:MOST_NAMED]]
 
     @property
     def filters(self) -> RunFilters:
