@@ -165,12 +165,12 @@ def _three_numbers(verdict: SweepVerdict) -> tuple[str, str, str]:
     planned = "" if coverage.planned is None else f" of {coverage.planned}"
     lost = sum(len(found) for _, found in coverage.lost)
     gained = sum(len(found) for _, found in coverage.gained)
+    different = f"{lost} {_lost_word(coverage)}, {gained} gained"
     place = worst and f"{verdict.labels[worst.deployment]} c{worst.concurrency}"
     return (
         f"{percent(like.change)}{interval}, {like.pairs} pairs" if like else "n/a",
         f"{percent(-worst.loss)} at {plain(place or '')}" if worst else "n/a",
-        f"{coverage.received}{planned} points, {lost} {_lost_word(coverage)}, "
-        f"{gained} gained",
+        f"{coverage.received}{planned} points, {different}",
     )
 
 
