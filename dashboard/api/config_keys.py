@@ -72,11 +72,18 @@ class ExcludedBody(Schema):
 
 
 class SweepBody(Schema):
-    """One sweep; ``planned`` is null where no plan is known."""
+    """One sweep; ``planned`` is null where no plan is known.
+
+    ``acceptance`` is null without speculative decoding, as in a run's sweeps.
+    """
 
     run_id: int
     checkpoint: str | None
     image: str
+    acceptance: str | None
+    acceptance_length: float | None
+    acceptance_label: str
+    acceptance_evidence: str
     measured_at: datetime
     official_at: datetime | None
     state: Literal["current", "former", "held"] | None
@@ -200,6 +207,10 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
         "run_id": sweep.run.github_run_id,
         "checkpoint": sweep.checkpoint.name if sweep.checkpoint else None,
         "image": sweep.image,
+        "acceptance": sweep.acceptance_source or None,
+        "acceptance_length": sweep.acceptance_length,
+        "acceptance_label": sweep.acceptance_label,
+        "acceptance_evidence": sweep.acceptance_evidence,
         "measured_at": sweep.measured_at,
         "official_at": sweep.official_at,
         "state": sweep.state,

@@ -49,7 +49,8 @@ class SweepBody(Schema):
     """``points`` counts what was received, ``missing`` names what was only planned.
 
     ``acceptance`` is null without speculative decoding, else ``real`` (measured),
-    ``synthetic_declared``, ``synthetic_by_policy`` (both configured) or ``unknown``.
+    ``synthetic_declared``, ``synthetic_by_policy`` (both configured) or ``unknown``;
+    ``acceptance_label`` is what pages call it, ``acceptance_evidence`` how it is known.
     """
 
     config_key: str
@@ -66,6 +67,8 @@ class SweepBody(Schema):
     mapping: Mapping
     acceptance: str | None
     acceptance_length: float | None
+    acceptance_label: str
+    acceptance_evidence: str
     measured_at: datetime
     official_at: datetime | None
 
@@ -233,6 +236,8 @@ def _sweep(item: SweepReport) -> dict[str, Any]:
         },
         "acceptance": sweep.acceptance_source or None,
         "acceptance_length": sweep.acceptance_length,
+        "acceptance_label": sweep.acceptance_label,
+        "acceptance_evidence": sweep.acceptance_evidence,
         "measured_at": sweep.measured_at,
         "official_at": sweep.official_at,
     }

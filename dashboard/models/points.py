@@ -5,7 +5,7 @@ from django.db import models
 from dashboard.models.configs import Checkpoint, ConfigKey
 from dashboard.models.runs import RawRecord, Run
 from dashboard.models.stamps import Stamped
-from dashboard.vocabulary import deployments
+from dashboard.vocabulary import acceptance, deployments
 
 EMPTY = models.Value([], models.JSONField())
 
@@ -73,11 +73,11 @@ class Sweep(Stamped):
         HELD = "held", "held"
 
     class Acceptance(models.TextChoices):
-        NOT_APPLICABLE = "", "no speculative decoding"
-        REAL = "real", "measured"
-        DECLARED = "synthetic_declared", "synthetic, declared in the config"
-        POLICY = "synthetic_by_policy", "synthetic by policy, unverified"
-        UNKNOWN = "unknown", "unknown"
+        NOT_APPLICABLE = acceptance.NONE, "no speculative decoding"
+        REAL = acceptance.REAL, "measured"
+        DECLARED = acceptance.DECLARED, "synthetic, declared in the config"
+        POLICY = acceptance.POLICY, "synthetic by policy, unverified"
+        UNKNOWN = acceptance.UNKNOWN, "unknown"
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="sweeps")
     config_key = models.ForeignKey(
@@ -186,6 +186,20 @@ class Sweep(Stamped):
     def __str__(self) -> str:
         return f"{self.config_key_id} {self.scenario} of run {self.run_id}"
 
+    @property
+    def acceptance_label(self) -> str:
+        """Say where the acceptance length comes from, empty where nothing guesses."""
+        return acceptance.acceptance_label(*self._acceptance)
+
+    @property
+    def is_configured(self) -> bool:
+        """Tell whether the acceptance length was set rather than measured."""
+        return acceptance.is_configured(*self._acceptance)
+
+    @property
+    def _acceptance(self) -> tuple[str, float | None, str]:
+        return self.acceptance_source, self.acceptance_length, self.config_key.model
+
 
 class Point(Stamped):
     """One measurement. Times in s, throughput in tok/s/GPU, interactivity in tok/s.
@@ -195,7 +209,10 @@ class Point(Stamped):
     where the value was not measured.
     """
 
-    sweep = models.ForeignKey(Sweep, on_delete=models.CASCADE, related_name="points")
+    # Found by the unique index, which begins with it.
+    sweep = models.ForeignKey(
+        Sweep, on_delete=models.CASCADE, related_name="points", db_index=False
+    )
     deployment = models.ForeignKey(
         Deployment, on_delete=models.PROTECT, related_name="points"
     )

@@ -62,7 +62,7 @@ def _of(sweeps: QuerySet[Sweep], key: ConfigKey, scenario: str) -> QuerySet[Swee
     return (
         sweeps.filter(config_key=key, scenario=scenario)
         .defer("planned")
-        .select_related("run", "checkpoint")
+        .select_related("run", "checkpoint", "config_key")
         .order_by("official_at", "run__github_run_id")
     )
 

@@ -29,6 +29,7 @@ _WITHIN = {
     "deployment": "deployment__label",
     "accounting": "facts__request_accounting",
     "stored_median_intvty": "facts__stored_interactivity__median_intvty",
+    "spec_method": "deployment__spec_method",
 }
 
 
@@ -73,6 +74,12 @@ class RunPoint(NamedTuple):
     p90_e2el: float | None
     accounting: dict[str, object] | None
     stored_median_intvty: float | None
+    spec_method: str
+
+    @property
+    def is_speculative(self) -> bool:
+        """Tell whether the point decoded speculatively."""
+        return self.spec_method != "none"
 
     @property
     def errors(self) -> RequestErrors:
@@ -163,12 +170,6 @@ class SweepReport:
     def is_ambiguous(self) -> bool:
         """Tell whether several config keys could have been meant."""
         return len(self.sweep.mapping_candidates) > 1
-
-    @property
-    def is_configured(self) -> bool:
-        """Tell whether the acceptance length was set rather than measured."""
-        synthetic = {Sweep.Acceptance.DECLARED, Sweep.Acceptance.POLICY}
-        return self.sweep.acceptance_source in synthetic
 
 
 def sweep_report(

@@ -10,7 +10,10 @@ from dashboard.vocabulary.metrics import METRICS, Metric
 PLACE = ("config_key", "scenario", "deployment", "concurrency", "attempt", "standing")
 # Of replayed traces; interactivity is recomputed from latency, the stored one is here.
 REPLAYED = ("request_errors", "request_error_rate", "stored_median_intvty")
-SOURCE = ("flags", "checkpoint", "image", "runner", "run_id", "run_url", "measured_at")
+SOURCE = (
+    *("flags", "acceptance", "acceptance_length"),
+    *("checkpoint", "image", "runner", "run_id", "run_url", "measured_at"),
+)
 
 
 def run_points(run: Run) -> list[Point]:
@@ -44,6 +47,7 @@ def point_rows(
             *(point.metrics.get(metric.name) for metric in metrics),
             *_replayed(point),
             "; ".join(text for _, text in point.flags),
+            *_acceptance(point),
             sweep.checkpoint.name if sweep.checkpoint else None,
             point.image,
             point.runner,
@@ -57,6 +61,13 @@ def _replayed(point: Point) -> tuple[object, ...]:
     stored = point.facts.get("stored_interactivity", {})
     errors = request_errors(point.facts.get("request_accounting"))
     return (*errors, stored.get("median_intvty"))
+
+
+def _acceptance(point: Point) -> tuple[object, ...]:
+    """Return source and length; blank for a point without speculative decoding."""
+    if point.deployment.spec_method == "none":
+        return None, None
+    return point.sweep.acceptance_source or None, point.sweep.acceptance_length
 
 
 def _standing(point: Point) -> str:

@@ -76,6 +76,7 @@ def test_sweep_has_its_plan_state_mapping_and_acceptance(client):
         mapping_candidates=["a", "b"],
         acceptance_source="synthetic_by_policy",
         acceptance_length=3.39,
+        acceptance_evidence="no row says which",
     )
     factories.PointFactory(sweep=sweep)
     (body,) = strict(get(client, sweep.run))["sweeps"]
@@ -90,6 +91,8 @@ def test_sweep_has_its_plan_state_mapping_and_acceptance(client):
     assert body["mapping"] == {"method": "fingerprint", "candidates": ["a", "b"]}
     assert body["acceptance"] == "synthetic_by_policy"
     assert body["acceptance_length"] == 3.39
+    assert body["acceptance_label"] == "synthetic 3.39 (golden)"
+    assert body["acceptance_evidence"] == "no row says which"
 
 
 def test_extension_names_the_run_that_it_extends(client):

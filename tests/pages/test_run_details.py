@@ -116,6 +116,23 @@ def test_request_errors_and_stored_interactivity_are_in_table_and_download(clien
     assertContains(page, "3 request errors")
 
 
+def test_a_point_without_speculation_has_no_acceptance(client):
+    sweep = factories.SweepFactory(
+        acceptance_source="synthetic_declared", acceptance_length=3.39
+    )
+    factories.PointFactory(sweep=sweep)
+    mtp = factories.DeploymentFactory(spec_method="mtp")
+    factories.PointFactory(sweep=sweep, deployment=mtp)
+    page = page_of(client, sweep.run)
+    # Once on the sweep and once on the point that has it.
+    assertContains(page, "synthetic 3.39 (golden)", count=2)
+    rows = csv_of(client, sweep.run)
+    assert [(r["acceptance"], r["acceptance_length"]) for r in rows] == [
+        ("", ""),
+        ("synthetic_declared", "3.39"),
+    ]
+
+
 def test_errors_are_counted_of_points_that_count_and_left_out_where_unknown(client):
     point = replayed_point(is_current=False)
     assertNotContains(page_of(client, point.sweep.run), "3 request errors")

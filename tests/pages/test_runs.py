@@ -232,12 +232,37 @@ def test_expired_artifacts_are_said(client):
     assertContains(page_of(client, artifact.run), "1 artifact has expired")
 
 
-def test_synthetic_acceptance_is_configured_not_measured(client):
+@pytest.mark.parametrize(
+    ("source", "length", "said"),
+    [
+        ("synthetic_by_policy", 3.39, "synthetic 3.39 (golden)"),
+        ("synthetic_by_policy", None, "synthetic by policy"),
+        ("synthetic_declared", 3.2, "synthetic 3.2"),
+        ("real", 3.39, "configured 3.39 (golden)"),
+    ],
+)
+def test_contract_11d_a_configured_acceptance_is_never_said_to_be_measured(
+    client, source, length, said
+):
     sweep = factories.SweepFactory(
-        acceptance_source="synthetic_by_policy", acceptance_length=3.39
+        acceptance_source=source,
+        acceptance_length=length,
+        acceptance_evidence="so says a note",
     )
     page = text_of(page_of(client, sweep.run))
-    assert "acceptance 3.39, configured, not measured" in page
+    assert f"acceptance: {said}</span> configured, not measured" in page
+    assert "acceptance: measured" not in page
+    assert "so says a note" in page
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [("real", "measured"), ("unknown", "unknown")]
+)
+def test_an_acceptance_without_a_length_is_measured_or_unknown(client, source, said):
+    sweep = factories.SweepFactory(acceptance_source=source)
+    page = text_of(page_of(client, sweep.run))
+    assert f"acceptance: {said}</span>" in page
+    assert "configured, not measured" not in page
 
 
 def test_ambiguous_mapping_lists_the_candidates(client):
