@@ -1,15 +1,21 @@
 """A curve: what is known of the sweeps that make one line of the frontier chart."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from dashboard.analysis.segments import CHECKPOINT, Change
 
 SYNTHETIC = frozenset({"synthetic_declared", "synthetic_by_policy"})
 
 
 @dataclass(frozen=True, slots=True)
 class SweepFacts:
-    """One sweep. ``planned`` is None where no plan is known."""
+    """One sweep. ``planned`` is None where no plan is known.
+
+    ``segment`` counts the stretches of its key's history, None where it has no place in
+    it; ``breaks`` says why it began one.
+    """
 
     sweep_id: int
     config_key: str
@@ -32,6 +38,13 @@ class SweepFacts:
     acceptance_length: float | None
     is_held: bool = False
     state_reason: str = ""
+    segment: int | None = None
+    breaks: tuple[Change, ...] = field(default=(), hash=False)
+
+    @property
+    def swap(self) -> Change | None:
+        """Return from which to which checkpoint it was swapped, if it was."""
+        return next((b for b in self.breaks if b["kind"] == CHECKPOINT), None)
 
     @property
     def checkpoint_short(self) -> str:

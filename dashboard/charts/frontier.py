@@ -1,14 +1,16 @@
 """The frontier chart: a plain plotly figure of curves over two metrics, or why not."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from dashboard.analysis.curves import Curve
+from dashboard.analysis.lineage import Opening
 from dashboard.charts import theme
+from dashboard.charts.hover import HOVER, customdata, literal
 from dashboard.vocabulary.flags import is_about
 from dashboard.vocabulary.frameworks import framework_label
 from dashboard.vocabulary.hardware import hardware_label
@@ -32,25 +34,6 @@ OVERLAY_ROLES = {
 _LINES = frozenset({"frontier", GHOST, "overlay"})
 _FAINT = frozenset({"dominated", "overlay-dominated"})
 _OUT = frozenset({"out", "overlay-out"})
-
-_HOVERED = (
-    "point_id",
-    "deployment",
-    "concurrency",
-    "run_id",
-    "measured_at",
-    "image",
-    "flags",
-    "eval",
-)
-
-# No bold: plotly makes it with style attributes, which the pages' policy forbids.
-_HOVER = (
-    "{key}<br>{checkpoint}<br>%{{customdata[1]}}, concurrency %{{customdata[2]}}"
-    "<br>{x}: %{{x:,.7~r}}<br>{y}: %{{y:,.7~r}}"
-    "<br>run %{{customdata[3]}}, %{{customdata[4]}}<br>%{{customdata[5]}}"
-    "<br>eval: %{{customdata[7]}}%{{customdata[6]}}<extra></extra>"
-)
 
 
 class Axes(NamedTuple):
@@ -85,14 +68,16 @@ def frontier_figure(
     axes: Axes,
     former: tuple[pd.DataFrame, Sequence[Curve]] | None = None,
     overlays: Sequence[Overlay] = (),
+    openings: Mapping[str, Opening] | None = None,
 ) -> Figure | str:
     """Return the figure of ``curves``, or the sentence that says why there is none.
 
     ``points`` has the columns of the points frame and ``standing``. ``former`` holds
     the points and curves of former sweeps, whose frontiers are dotted, ``overlays``
-    unofficial runs, dashed and marked with an x. Every trace's ``meta`` names its key,
-    a short label, its role and its colour on light and on dark ground; the first item
-    of ``customdata`` is the point's id.
+    unofficial runs, dashed and marked with an x. ``openings`` says by key at which
+    break the history of a line began; a former sweep of such a key is from before it.
+    Every trace's ``meta`` names its key, a short label, its role and its colour on
+    light and on dark ground; the first item of ``customdata`` is the point's id.
     """
     placed = _placed(points, axes)
     above = [trace for overlay in overlays for trace in _overlay(overlay, axes)]
@@ -101,21 +86,27 @@ def frontier_figure(
         return _nothing(len(points) + overlaid, axes)
     if len(placed) > MOST_POINTS:
         placed = placed[placed["standing"].ne("dominated")]
-    traces = _traces(placed, [_Line(curve) for curve in curves], axes, ROLES)
+    begun = openings or {}
+    official = [_Line(c, opening=begun.get(c.config_key)) for c in curves]
+    traces = _traces(placed, official, axes, ROLES)
     # Frontiers last, so that they lie on top.
     traces.sort(key=lambda trace: trace["meta"]["role"] == "frontier")
     if former:
         ghosts = _placed(former[0].replace({"standing": {"frontier": GHOST}}), axes)
-        lines = [_Line(curve) for curve in former[1]]
+        lines = [_Line(c, opening=begun.get(c.config_key)) for c in former[1]]
         traces = [*_traces(ghosts, lines, axes, (GHOST,)), *traces]
     return {"data": [*traces, *above], "layout": _layout(axes)}
 
 
 class _Line(NamedTuple):
-    """Whose points a trace shows: a curve, of an unofficial run where there is one."""
+    """Whose points a trace shows: a curve, of an unofficial run where there is one.
+
+    ``opening`` is the break before which it was former, or with which it began.
+    """
 
     curve: Curve
     overlay: Overlay | None = None
+    opening: Opening | None = None
 
     @property
     def look(self) -> theme.Look:
@@ -135,6 +126,21 @@ class _Line(NamedTuple):
     @property
     def label(self) -> str:
         return _label(self.curve, self.overlay)
+
+    @property
+    def ghost_name(self) -> str:
+        """Return what a former sweep of the key is called."""
+        what = self.opening.former_name if self.opening else "former"
+        return f"{self.curve.config_key} ({one_line(what)})"
+
+    @property
+    def ghost_label(self) -> str:
+        """Return a short name of what was before a break, empty where none was."""
+        if self.opening is None:
+            return ""
+        of = self.curve.sweep.checkpoint_short if self.opening.swapped_from else ""
+        short = f"{of}, before the swap" if of else self.opening.former_name
+        return escape(one_line(short))
 
 
 def overlay_key(config_key: str, run_id: int) -> str:
@@ -186,7 +192,7 @@ def _traces(
     drawn = _Drawn(
         points[axes.x].tolist(),
         points[axes.y].tolist(),
-        _customdata(points),
+        customdata(points),
         flagged,
     )
     positions = points.groupby(["config_key", "standing"], sort=False).indices
@@ -219,12 +225,15 @@ class _Drawn(NamedTuple):
 def _trace(drawn: _Drawn, line: _Line, role: str, axes: Axes) -> Figure:
     looks = line.look
     is_line = role in _LINES
+    is_ghost = role == GHOST
+    label = line.ghost_label if is_ghost else line.label
     trace: Figure = {
         "type": "scatter",
         "mode": "lines+markers" if is_line else "markers",
-        "name": escape(line.name),
+        "name": escape(line.ghost_name if is_ghost else line.name),
         "legendgroup": escape(line.key),
-        "showlegend": role in {"frontier", "overlay"},
+        # A ghost has its own name where nothing may be compared with it.
+        "showlegend": role in {"frontier", "overlay"} or bool(is_ghost and label),
         "x": drawn.x,
         "y": drawn.y,
         "customdata": drawn.customdata,
@@ -233,15 +242,26 @@ def _trace(drawn: _Drawn, line: _Line, role: str, axes: Axes) -> Figure:
         "marker": _marker(looks, role, drawn.flagged),
         "meta": {
             "key": line.key,
-            "label": line.label,
+            "label": label,
             "role": role,
             "light": looks.colour.light,
             "dark": looks.colour.dark,
+            **_segment(line.opening, is_ghost=is_ghost),
         },
     }
     if is_line:
         trace["line"] = _line(looks, role)
     return trace
+
+
+def _segment(opening: Opening | None, *, is_ghost: bool) -> Figure:
+    """Return where the line's segment began, for who reads the figure as JSON."""
+    if opening is None or is_ghost:
+        return {}
+    return {
+        "swapped_from": escape(one_line(opening.swapped_from)) or None,
+        "segment_began_at": opening.at.isoformat(),
+    }
 
 
 def _line(looks: theme.Look, role: str) -> Figure:
@@ -285,48 +305,20 @@ def _marker(looks: theme.Look, role: str, flagged: Sequence[bool]) -> Figure:
 
 
 def _hover(line: _Line, role: str, axes: Axes) -> str:
-    key = line.curve.config_key
+    key, opening = line.curve.config_key, ""
     if line.overlay:
         key = line.name
     elif role == GHOST:
-        key = f"{key} (former)"
-    return _HOVER.format(
-        key=_literal(key),
-        checkpoint=_literal(one_line(line.curve.sweep.checkpoint)),
+        key = line.ghost_name
+    elif line.opening:
+        opening = f"<br>{literal(one_line(line.opening.sentence))}"
+    return HOVER.format(
+        key=literal(key),
+        checkpoint=literal(one_line(line.curve.sweep.checkpoint)),
+        opening=opening,
         x=METRICS[axes.x].title,
         y=METRICS[axes.y].title,
     )
-
-
-def _customdata(points: pd.DataFrame) -> list[list[Any]]:
-    rows = points[list(_HOVERED)].itertuples(index=False, name=None)
-    return [
-        [
-            point_id,
-            escape(deployment),
-            concurrency,
-            run_id,
-            f"{measured_at:%Y-%m-%d}",
-            escape(one_line(image)),
-            "".join(f"<br>{escape(one_line(text))}" for _, text in flags),
-            eval_outcome,
-        ]
-        for (
-            point_id,
-            deployment,
-            concurrency,
-            run_id,
-            measured_at,
-            image,
-            flags,
-            eval_outcome,
-        ) in rows
-    ]
-
-
-def _literal(text: str) -> str:
-    """Escape text that stands in a hover template itself."""
-    return escape(text).replace("%{", "% {")
 
 
 def _layout(axes: Axes) -> Figure:

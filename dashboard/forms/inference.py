@@ -39,6 +39,7 @@ TEXT_COLUMNS = (
     "standing",
     "eval",
     "checkpoint",
+    "segment_began_at",
     "run_id",
 )
 SORTS = tuple(f"{sign}{n}" for n in (*TEXT_COLUMNS, *METRICS) for sign in ("", "-"))
@@ -284,6 +285,7 @@ class InferenceForm(forms.Form):
             log_y=asked["logy"] == "1",
             only_frontier=asked["optimal"] == "1",
             has_ghosts=asked["ghost"] == "1",
+            no_ghosts=asked["ghost"] == "0",
             at=asked["at"],
             sort=asked["sort"],
             zoom=asked["zoom"],

@@ -55,6 +55,7 @@ class Selection:
 
     ``zoom`` is the shown rectangle (x from, x to, y from, y to) in the metrics' units,
     ``at`` the value of x at which keys are ranked, ``hidden`` the keys switched off.
+    Without either word on ghosts, those of keys whose history broke lately are drawn.
     """
 
     model: str
@@ -68,6 +69,7 @@ class Selection:
     log_y: bool = False
     only_frontier: bool = False
     has_ghosts: bool = False
+    no_ghosts: bool = False
     at: float | None = None
     sort: str = ""
     zoom: tuple[float, float, float, float] | None = None

@@ -139,10 +139,11 @@ def history(
         partition_by=[F("config_key_id"), F("scenario"), F("state")],
         order_by=[F("official_at").desc(), F("run__github_run_id").desc()],
     )
+    newest = known.filter(of_drawn).alias(place=place)
+    newest = newest.filter(place__lte=LONGEST_HISTORY)
     # Of a segment before: what was extended, and what extended it.
     at_breaks = Q(pk__in=broke.values("pk")) | Q(pk__in=last) | Q(extends_id__in=last)
-    shown = Q(place__lte=LONGEST_HISTORY) | at_breaks | Q(is_swap=True)
-    return _facts(known.filter(of_drawn | swaps).alias(place=place).filter(shown))
+    return _facts(known.filter(Q(pk__in=newest.values("pk")) | at_breaks | swaps))
 
 
 def official_moment(github_run_id: int) -> datetime | None:

@@ -1,10 +1,12 @@
 """How curves and points are written on the inference page."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib.parse import quote, urlencode
 
 from django import template
+from django.urls import get_script_prefix
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -56,6 +58,7 @@ def trust_marks(entry: Any) -> dict[str, Any]:
         "sweep": entry.curve.sweep,
         "old_days": entry.old_days,
         "held": entry.lineage.held,
+        "opening": entry.opening,
     }
 
 
@@ -90,7 +93,7 @@ _ROW = (
     '<tr data-point="{}" data-key="{}"><th scope="row" class="nowrap">{}</th>{}'
     '<td class="nowrap">{}</td><td class="num">{}</td><td class="num">{}</td>{}'
     '<td>{}{}</td><td class="nowrap">{}</td><td class="nowrap" title="{}">{}</td>'
-    '<td class="nowrap"><a href="{}">{}</a></td></tr>'
+    '{}<td class="nowrap"><a href="{}">{}</a></td></tr>'
 )
 
 
@@ -117,9 +120,25 @@ def table_row(row: Any) -> SafeString:
         point["eval"],
         one_line(point["checkpoint"]),
         one_line(base_name(point["checkpoint"])),
+        _began(point),
         row.run_path,
         str(point["run_id"]),
     )
+
+
+_NO_BREAK = SafeString("<td></td>")
+
+
+def _began(point: Mapping[Any, Any]) -> SafeString:
+    """Write with what break the segment of the point's line began, and when."""
+    words = point.get("opening")
+    if not isinstance(words, str):
+        return _NO_BREAK
+    badge = (
+        '<td class="nowrap" title="{}"><span class="badge badge-info">{}</span> {}</td>'
+    )
+    day = f"{point['segment_began_at']:%Y-%m-%d}"
+    return format_html(badge, one_line(words), point["opening_badge"], day)
 
 
 def _publication(word: str) -> SafeString | str:
@@ -152,3 +171,15 @@ def whole(value: float | None) -> str:
 def base_name(checkpoint: str) -> str:
     """Return a checkpoint's name without its publisher or path."""
     return checkpoint.rstrip("/").rpartition("/")[2]
+
+
+@register.filter
+def key_path(config_key: str) -> str:
+    """Return the address of a config key's own page."""
+    return f"{get_script_prefix()}keys/{quote(config_key)}"
+
+
+@register.filter
+def changes_path(config_key: str) -> str:
+    """Return the address of what changed of a config key."""
+    return f"{get_script_prefix()}changes?{urlencode({'key': config_key})}"

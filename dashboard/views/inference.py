@@ -181,6 +181,13 @@ def _without(query: QueryDict, names: set[str]) -> str:
     return kept.urlencode()
 
 
+def _with(query: QueryDict, **values: str) -> str:
+    changed = query.copy()
+    for name, value in values.items():
+        changed[name] = value
+    return changed.urlencode()
+
+
 def _filename(shown: Shown) -> str:
     chosen = shown.chosen
     above = [f"run-{o.state.asked.run_id}" for o in shown.overlays if o.curves]
@@ -271,6 +278,7 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
     has_disaggregated = any(bool(b.points["disagg"].any()) for b in blocks)
     metrics = table_metrics(chosen.x, chosen.y, has_disaggregated=has_disaggregated)
     layout = export_layout(words(request, shown), len(shown.all_curves), None)
+    ghosts = [] if shown.former is None else shown.former[1]
     return {
         "figure": figure if is_drawn else None,
         "alone": layout,
@@ -286,5 +294,9 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
         "partial": [c.sweep for c in shown.curves if not c.sweep.is_complete],
         "held": [sweep for entry in shown.legend for sweep in entry.lineage.held],
         "has_disaggregated": has_disaggregated,
+        "ghosts": ghosts,
+        "without_ghosts": _with(request.GET, ghost="0"),
+        "with_ghosts": _without(request.GET, {"ghost"}),
+        "swaps": shown.swaps,
         **ranking(shown),
     }

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.analysis.curves import Curve, SweepFacts, curves
-from dashboard.analysis.lineage import Lineage, lineages
+from dashboard.analysis.lineage import Lineage, Opening, lineages
 from dashboard.analysis.ranking import best_at, farthest
 from dashboard.charts.exports import Words
 from dashboard.charts.frontier import (
@@ -27,24 +27,30 @@ from dashboard.forms.selection import Selection
 from dashboard.queries import inference as queries
 from dashboard.views.asked_runs import AskedState
 from dashboard.views.overlays import RunOverlay, placed, run_overlay
-from dashboard.views.point_tables import in_table_order
+from dashboard.views.point_tables import in_table_order, with_openings
 from dashboard.vocabulary.hardware import hardware_order
 from dashboard.vocabulary.metrics import METRICS
 from dashboard.vocabulary.models import model_group
 from dashboard.vocabulary.scenarios import scenario_label, scenario_order
 
 OLD = timedelta(days=30)
+# So long a line wears a mark after its history broke, and what was before is drawn.
+LATELY = timedelta(days=30)
 MOST_RUNS = 8
 
 
 class LegendEntry(NamedTuple):
-    """One line of the chart, as the legend shows it."""
+    """One line of the chart, as the legend shows it.
+
+    ``opening`` is the break with which its segment began, where that was lately.
+    """
 
     lineage: Lineage
     look: Look
     is_hidden: bool
     old_days: int | None
     is_asked: bool = False
+    opening: Opening | None = None
 
     @property
     def curve(self) -> Curve:
@@ -130,14 +136,47 @@ class Shown:
     def rows(self) -> pd.DataFrame:
         """The points that the chart and the table show."""
         if self.chosen.only_frontier:
-            return self.points[self.points["standing"].eq("frontier")]
-        return self.points
+            return self._told[self._told["standing"].eq("frontier")]
+        return self._told
+
+    @cached_property
+    def _told(self) -> pd.DataFrame:
+        """The points with what their segments began with."""
+        return with_openings(self.points, self.openings)
+
+    @cached_property
+    def _history(self) -> list[SweepFacts]:
+        """The newest sweeps of the keys drawn, and every swap of the model."""
+        offered = (s for s in self.offered if model_group(s.model) == self.chosen.model)
+        keys = {sweep.config_key for sweep in offered}
+        return queries.history(self.curves, self.chosen.moment, keys)
 
     @cached_property
     def lineages(self) -> Mapping[str, Lineage]:
         """What stands beside each curve: former and held sweeps."""
-        known = queries.history(self.curves, self.chosen.moment)
-        return lineages(self.curves, known)
+        here = (s for s in self._history if s.scenario == self.chosen.scenario)
+        return lineages(self.curves, here)
+
+    @cached_property
+    def openings(self) -> Mapping[str, Opening]:
+        """The breaks with which the segments of curves began, by config key."""
+        found = {key: beside.opening for key, beside in self.lineages.items()}
+        return {key: opening for key, opening in found.items() if opening}
+
+    @property
+    def swaps(self) -> list[SweepFacts]:
+        """The sweeps of the model at which a checkpoint was swapped, newest first.
+
+        A key's scenarios that were swapped in one run are told once.
+        """
+        once = {(s.config_key, s.run_id): s for s in self._history if s.swap}
+        return sorted(once.values(), key=lambda s: (s.official_at, s.run_id))[::-1]
+
+    def _lately(self, config_key: str) -> Opening | None:
+        """Return the break of a key's history if it was lately."""
+        opening = self.openings.get(config_key)
+        now = self.chosen.moment or self.now
+        return opening if opening and now - opening.at <= LATELY else None
 
     @cached_property
     def legend(self) -> list[LegendEntry]:
@@ -153,6 +192,7 @@ class Shown:
             curve.config_key in self.chosen.hidden,
             age.days if age > OLD else None,
             not self._asked_ids.isdisjoint(sweep.run_id for sweep in curve.sweeps),
+            self._lately(curve.config_key),
         )
 
     @cached_property
@@ -162,13 +202,16 @@ class Shown:
 
     @cached_property
     def former(self) -> tuple[pd.DataFrame, list[Curve]] | None:
-        """The points and curves of the sweeps before these, in a frame of their own."""
-        if not self.chosen.has_ghosts:
+        """The points and curves of the sweeps before these, in a frame of their own.
+
+        Without being asked for: of the keys whose history broke lately.
+        """
+        if self.chosen.no_ghosts:
             return None
         found = [
             lineage.former_curve
-            for lineage in self.lineages.values()
-            if lineage.former_curve
+            for key, lineage in self.lineages.items()
+            if lineage.former_curve and (self.chosen.has_ghosts or self._lately(key))
         ]
         return (placed(found, self.chosen), found) if found else None
 
@@ -178,7 +221,9 @@ class Shown:
         chosen = self.chosen
         axes = Axes(chosen.x, chosen.y, chosen.log_x, chosen.log_y, chosen.zoom)
         above = [overlay.drawing for overlay in self.overlays if overlay.curves]
-        return frontier_figure(self.rows, self.curves, axes, self.former, above)
+        return frontier_figure(
+            self.rows, self.curves, axes, self.former, above, self.openings
+        )
 
     @property
     def title(self) -> str:

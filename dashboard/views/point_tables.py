@@ -10,6 +10,7 @@ from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 
 from dashboard.analysis.curves import Curve
+from dashboard.analysis.lineage import Opening
 from dashboard.charts.frontier import overlay_key
 from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
 from dashboard.vocabulary.texts import one_line
@@ -43,6 +44,8 @@ PROVENANCE = (
     "standing",
 )
 SOURCES = ("run_id", "run_url", "attempt", "measured_at", "checkpoint", "image")
+# With what the segment of a point's line began; blank where no break is known.
+SEGMENT = ("swapped_from", "segment_began_at")
 OFFICIAL = "official"
 LONGEST_CELL = 4000
 FORMULA_STARTS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # and full-width
@@ -94,6 +97,20 @@ def in_table_order(
     return placed.sort_values(["place", x, "point_id"], kind="stable")
 
 
+def with_openings(
+    points: pd.DataFrame, openings: Mapping[str, Opening]
+) -> pd.DataFrame:
+    """Return the rows with the break, by config key, that began their segment."""
+    keys = points["config_key"]
+    began = {key: opening.at for key, opening in openings.items()}
+    return points.assign(
+        swapped_from=keys.map({k: o.swapped_from for k, o in openings.items()}),
+        segment_began_at=pd.to_datetime(keys.map(began), utc=True),
+        opening=keys.map({k: o.sentence for k, o in openings.items()}),
+        opening_badge=keys.map({k: o.badge for k, o in openings.items()}),
+    )
+
+
 class Column(NamedTuple):
     """One column: its header, and the query that sorts by it.
 
@@ -122,6 +139,7 @@ _AFTER = (
     ("standing", "Standing", "", "word-frontier"),
     ("eval", "Eval", "", "word-floor"),
     ("checkpoint", "Checkpoint", "", "word-checkpoint"),
+    ("segment_began_at", "Segment began", "", "word-segment"),
     ("run_id", "Run", "", "word-run"),
 )
 # Official rows and those of a run are never sorted among each other.
@@ -190,7 +208,7 @@ def csv_answer(blocks: Sequence[Block], x: str, y: str, filename: str) -> HttpRe
     answer = HttpResponse(content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="{filename}"'
     writer = csv.writer(answer)
-    ends = ("flags", "eval", "publication", *SOURCES)
+    ends = ("flags", "eval", "publication", *SOURCES, *SEGMENT)
     writer.writerow([*PROVENANCE, *(m.column for m in metrics), *ends])
     for block in blocks:
         writer.writerows(_csv_rows(block, metrics))
@@ -208,6 +226,8 @@ def _csv_rows(block: Block, metrics: Sequence[Metric]) -> Iterator[list[object]]
             point["eval"],
             block.publication,
             *(_safe(point[name]) for name in SOURCES),
+            # Those of an unofficial run are in no history.
+            *(_safe(point.get(name)) for name in SEGMENT),
         ]
 
 
@@ -219,7 +239,9 @@ def _safe(value: object) -> object:
     """Blank what is missing; keep a spreadsheet from running text as a formula."""
     if isinstance(value, pd.Timestamp):
         return value.isoformat()
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    if value is None or value is pd.NaT:
+        return ""
+    if isinstance(value, float) and math.isnan(value):
         return ""
     if isinstance(value, str):
         text = one_line(value, LONGEST_CELL)

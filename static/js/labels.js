@@ -81,14 +81,16 @@
     font: { size: LABEL.size, color },
   });
 
-  // Returns plotly annotations for the frontiers among the traces that are visible.
+  // Returns plotly annotations for the lines among the traces that are visible.
   const labels = (plot, traces, color) => {
     if (plot._fullLayout.xaxis._length < ROOM) return [];
     pen.font = `${LABEL.size}px ${window.getComputedStyle(plot).fontFamily}`;
     const taken = inked(plot, traces);
     const placed = [];
     const found = [];
-    for (const trace of traces.filter((t) => ["frontier", "overlay"].includes(t.meta.role))) {
+    const named = (role) => traces.filter((t) => t.meta.role === role && t.meta.label);
+    // What was before a swap is named where the lines of today leave room.
+    for (const trace of ["frontier", "overlay", "ghost"].flatMap(named)) {
       const places = inSight(plot, pixels(plot, trace));
       if (!places.length) continue;
       const { key, label } = trace.meta;

@@ -30,3 +30,30 @@ def test_keys_do_not_mix():
     curves = [Curve(sweep(5)), Curve(sweep(6, config_key="b"))]
     found = lineages(curves, [sweep(1), sweep(2, config_key="b")])
     assert [s.sweep_id for s in found["b"].former] == [2]
+
+
+SWAP = {"kind": "checkpoint", "from": "org/Old", "to": "org/New"}
+
+
+def test_after_a_break_the_ghost_is_the_last_sweep_before_it():
+    before, extension = sweep(2, segment=1), sweep(3, segment=1, extends=2)
+    broke = sweep(4, segment=2, breaks=(SWAP,))
+    curve = Curve(sweep(6, segment=2))
+    known = [sweep(1, segment=1), before, extension, broke, sweep(5, segment=2)]
+    found = lineages([curve], [*known, curve.sweep])["a"]
+    assert found.former_curve == Curve(before, (extension,))
+    assert found.opening is not None
+    assert found.opening.swapped_from == "org/Old"
+    assert found.opening.sentence == (
+        "checkpoint swapped from org/Old to org/New, since run 4, 2026-08-05"
+    )
+
+
+def test_a_break_of_an_earlier_segment_is_not_how_the_present_one_began():
+    broke = sweep(2, segment=2, breaks=(SWAP,))
+    notice = {"kind": "notice", "text": "other rack", "at": ""}
+    curve = Curve(sweep(5, segment=3, breaks=(notice,)))
+    found = lineages([curve], [sweep(1, segment=1), broke])["a"].opening
+    assert found is not None
+    assert (found.badge, found.swapped_from) == ("break by staff", "")
+    assert found.former_name == "before the break"

@@ -7,6 +7,7 @@ import pytest
 from plotly.graph_objects import Figure
 
 from dashboard.analysis.curves import Curve
+from dashboard.analysis.lineage import Opening
 from dashboard.charts.exports import Words, export_layout, html_document, titled
 from dashboard.charts.frontier import MOST_POINTS, Axes, frontier_figure
 from dashboard.vocabulary.flags import is_about
@@ -100,6 +101,30 @@ def test_former_frontiers_are_dotted_beneath_and_say_so():
     assert not ghost["showlegend"]
     assert line["meta"]["role"] == "frontier"
     Figure(drawn)
+
+
+def test_before_a_swap_is_a_named_ghost_of_its_own():
+    swap = {"kind": "checkpoint", "from": "org/Old%{x}<b>", "to": "org/New"}
+    opening = Opening(sweep(2, segment=2, breaks=(swap,)))
+    former = frame({X: 40.0}), [Curve(sweep(1, checkpoint="org/Old"))]
+    drawn: Any = frontier_figure(
+        frame({}),
+        [Curve(sweep(3, segment=2))],
+        Axes(X, Y),
+        former,
+        openings={"a": opening},
+    )
+    Figure(drawn)
+    ghost, line = drawn["data"]
+    assert (ghost["x"], line["x"]) == ([40], [50])
+    assert ghost["name"].endswith("before the swap)")
+    assert ghost["meta"]["label"] == "Old, before the swap"
+    assert ghost["showlegend"]
+    assert "since run 2" in line["hovertemplate"]
+    assert "since run" not in ghost["hovertemplate"]
+    assert "%{x}<b>" not in line["hovertemplate"] + ghost["hovertemplate"]
+    assert line["meta"]["segment_began_at"] == opening.at.isoformat()
+    assert "segment_began_at" not in ghost["meta"]
 
 
 def test_logarithmic_axes_show_what_is_above_zero_and_keep_the_zoom():

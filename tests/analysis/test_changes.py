@@ -1,0 +1,56 @@
+"""Breaks and markers in words, and what a dropped band means."""
+
+import pytest
+
+from dashboard.analysis.changes import badge, sentence
+from dashboard.analysis.dropped import dropped
+
+SWAP = {"kind": "checkpoint", "from": "org/Old", "to": "org/New"}
+TP4 = [("TP4", [4, 16])]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (SWAP, "checkpoint swapped from org/Old to org/New"),
+        (
+            {"kind": "image", "from": "img:1@sha256:a", "to": "img:1@sha256:b"},
+            "image changed under the same tag from img:1@sha256:a to img:1@sha256:b",
+        ),
+        (
+            {"kind": "image", "from": "img:1", "to": "img:2"},
+            "image changed from img:1 to img:2",
+        ),
+        (
+            {"kind": "grid", "dropped": [["TP4", [4]]], "added": [["TP2", [8, 16]]]},
+            "grid changed: dropped TP4 c4, added TP2 c8, c16",
+        ),
+        (
+            {"kind": "notice", "text": "other power limit", "at": ""},
+            "said by staff: other power limit",
+        ),
+    ],
+)
+def test_a_change_is_one_line(change, words):
+    assert sentence(change) == words
+
+
+def test_several_breaks_share_a_badge():
+    assert badge([SWAP, {"kind": "precision"}]) == "swap, other precision"
+
+
+def test_what_is_planned_no_more_was_removed_on_purpose():
+    found = dropped(TP4, {("TP2", 64), ("TP4", 16)})
+    assert (found.on_purpose, found.lost) == ([("TP4", [4])], [("TP4", [16])])
+
+
+def test_without_a_plan_the_changelog_tells():
+    told = dropped(TP4, None, ["Swap the weights", "Drop the tp4 band"])
+    assert (told.on_purpose, told.quotes) == (TP4, ("Drop the tp4 band",))
+    for line in ("Drop the TP48 band", "Tune TP4", "Drop the TP2 band"):
+        assert dropped(TP4, None, [line]).untold == TP4
+
+
+def test_the_plan_counts_more_than_the_changelog():
+    found = dropped(TP4, {("TP4", 4), ("TP4", 16)}, ["Drop TP4"])
+    assert (found.lost, found.on_purpose, found.quotes) == (TP4, [], ("Drop TP4",))
