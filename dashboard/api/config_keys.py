@@ -75,6 +75,10 @@ class SweepBody(Schema):
     """One sweep; ``planned`` is null where no plan is known.
 
     ``acceptance`` is null without speculative decoding, as in a run's sweeps.
+    ``segment`` counts the stretches of the key's history that can be compared, null
+    without a place in it. ``breaks`` says why the sweep began one, ``markers`` what else
+    changed against ``previous_run_id``: objects with a ``kind``, mostly ``from`` and
+    ``to``.
     """
 
     run_id: int
@@ -89,6 +93,10 @@ class SweepBody(Schema):
     state: Literal["current", "former", "held"] | None
     received: int
     planned: int | None
+    segment: int | None
+    breaks: list[dict[str, Any]]
+    markers: list[dict[str, Any]]
+    previous_run_id: int | None
 
 
 class FrontierBody(Schema):
@@ -216,6 +224,10 @@ def _sweep(sweep: Sweep) -> dict[str, Any]:
         "state": sweep.state,
         "received": sweep.received_count,
         "planned": sweep.planned_count,
+        "segment": sweep.segment,
+        "breaks": sweep.breaks,
+        "markers": sweep.markers,
+        "previous_run_id": sweep.previous.run.github_run_id if sweep.previous else None,
     }
 
 

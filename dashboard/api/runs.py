@@ -51,6 +51,8 @@ class SweepBody(Schema):
     ``acceptance`` is null without speculative decoding, else ``real`` (measured),
     ``synthetic_declared``, ``synthetic_by_policy`` (both configured) or ``unknown``;
     ``acceptance_label`` is what pages call it, ``acceptance_evidence`` how it is known.
+    ``breaks`` says why nothing before is comparable, ``markers`` what else changed
+    against ``previous_run_id``; ``segment`` is null without a place in a history.
     """
 
     config_key: str
@@ -71,6 +73,10 @@ class SweepBody(Schema):
     acceptance_evidence: str
     measured_at: datetime
     official_at: datetime | None
+    segment: int | None
+    breaks: list[dict[str, Any]]
+    markers: list[dict[str, Any]]
+    previous_run_id: int | None
 
 
 class SkipExample(Schema):
@@ -218,6 +224,7 @@ def _contents(report: RunReport) -> dict[str, Any]:
 def _sweep(item: SweepReport) -> dict[str, Any]:
     sweep = item.sweep
     extended = sweep.extends.run.github_run_id if sweep.extends else None
+    previous = sweep.previous.run.github_run_id if sweep.previous else None
     return {
         "config_key": sweep.config_key.key,
         "scenario": sweep.scenario,
@@ -240,6 +247,10 @@ def _sweep(item: SweepReport) -> dict[str, Any]:
         "acceptance_evidence": sweep.acceptance_evidence,
         "measured_at": sweep.measured_at,
         "official_at": sweep.official_at,
+        "segment": sweep.segment,
+        "breaks": sweep.breaks,
+        "markers": sweep.markers,
+        "previous_run_id": previous,
     }
 
 

@@ -208,7 +208,9 @@ def source_run(run: Run) -> Run | None:
 
 def sweeps(run: Run) -> list[Sweep]:
     """Return the sweeps of a run by config key and scenario."""
-    related = run.sweeps.select_related("config_key", "checkpoint", "extends__run")
+    related = run.sweeps.select_related(
+        "config_key", "checkpoint", "extends__run", "previous__run"
+    )
     return list(related.order_by("config_key__key", "scenario"))
 
 

@@ -21,6 +21,7 @@ from dashboard.models import (
 from dashboard.queries import run_parts
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_accuracy import Accuracy, accuracy
+from dashboard.queries.run_changes import SweepChanges, sweep_changes
 from dashboard.queries.run_jobs import FailedJob, failed_jobs
 from dashboard.queries.run_parts import (
     EXAMPLES,
@@ -243,6 +244,12 @@ class RunReport:
     def superseded_count(self) -> int:
         """Return how many of these points a later upload or attempt replaced."""
         return sum(p.standing == "superseded" for p in self.attempt_points)
+
+    @property
+    def changes(self) -> list[SweepChanges]:
+        """Return what changed with each sweep that has a place in a history."""
+        sweeps = [report.sweep for report in self.sweeps]
+        return sweep_changes(sweeps, self.changelog)
 
     @property
     def active_corrections(self) -> list[Correction]:

@@ -88,6 +88,18 @@ def test_answer_has_every_field_of_the_shape(client):
     assert (point["run_id"], point["attempt"]) == (sweep.run.github_run_id, 1)
 
 
+def test_sweep_says_where_it_stands_in_the_history(client):
+    swap = {"kind": "checkpoint", "from": "org/Old", "to": "org/New"}
+    base = factories.SweepFactory(official=True, state="former", segment=1)
+    sweep = factories.SweepFactory(
+        official=True, segment=2, breaks=[swap], is_swap=True, previous=base
+    )
+    factories.PointFactory(sweep=sweep)
+    body = body_of(get(client))["sweep"]
+    names = ("segment", "breaks", "markers", "previous_run_id")
+    assert [body[n] for n in names] == [2, [swap], [], base.run.github_run_id]
+
+
 def test_agentic_scenario_is_judged_by_its_tail(client):
     sweep = factories.SweepFactory(official=True, scenario="agentic-traces")
     factories.PointFactory(sweep=sweep)

@@ -95,6 +95,25 @@ def test_sweep_has_its_plan_state_mapping_and_acceptance(client):
     assert body["acceptance_evidence"] == "no row says which"
 
 
+def test_sweep_says_what_changed_against_the_one_before(client):
+    swap = {"kind": "checkpoint", "from": "org/Old", "to": "org/New"}
+    marker = {"kind": "image", "from": "img:1", "to": "img:2"}
+    base = factories.SweepFactory(official=True, state="former", segment=1)
+    sweep = factories.SweepFactory(
+        official=True,
+        segment=2,
+        breaks=[swap],
+        markers=[marker],
+        is_swap=True,
+        previous=base,
+    )
+    names = ("segment", "breaks", "markers", "previous_run_id")
+    (body,) = strict(get(client, sweep.run))["sweeps"]
+    assert [body[n] for n in names] == [2, [swap], [marker], base.run.github_run_id]
+    (first,) = strict(get(client, base.run))["sweeps"]
+    assert [first[n] for n in names] == [1, [], [], None]
+
+
 def test_extension_names_the_run_that_it_extends(client):
     base = factories.SweepFactory(official=True)
     extension = factories.SweepFactory(official=True, extends=base)
