@@ -7,7 +7,7 @@ Triage, which people wrote, is never touched.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 from django.db.models.functions import Now
@@ -35,16 +35,19 @@ SweepKey = tuple[int, str]
 RECOVERED = (Verdict.WITHIN_NOISE, Verdict.IMPROVEMENT)
 
 
-@dataclass(slots=True)
-class StoredJudgement:
+class StoredJudgement(NamedTuple):
     """An official sweep, and what its stored judgement was held against."""
 
     sweep_id: int
     run_id: int
+    sha: str
     previous_id: int | None
     segment: int | None
-    is_judged: bool
+    judgement_id: int | None
     baseline_id: int | None
+
+
+SweepsById = Mapping[int, StoredJudgement]
 
 
 @dataclass(slots=True)
@@ -101,13 +104,10 @@ def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
         _of_keys(keys), state__isnull=False, extends__isnull=True
     )
     rows = official.values_list(
-        *("pk", "run_id", "previous_id", "segment"),
+        *("pk", "run_id", "run__sha", "previous_id", "segment"),
         *("judgement__pk", "judgement__baseline_id"),
     )
-    sweeps = [
-        StoredJudgement(pk, run, previous, segment, judged is not None, baseline)
-        for pk, run, previous, segment, judged, baseline in rows
-    ]
+    sweeps = {row[0]: StoredJudgement(*row) for row in rows}
     # What extends a sweep is part of it as a baseline.
     touched = set(
         Sweep.objects.filter(run_id__in=changed).values_list("pk", flat=True)
@@ -116,14 +116,33 @@ def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
             "extends_id", flat=True
         )
     )
+    # A repeat on the same commit is told once, by the earliest run.
+    commits = {s.sha for s in sweeps.values() if s.run_id in changed} - {""}
     return {
         sweep.run_id
-        for sweep in sweeps
+        for sweep in sweeps.values()
         if sweep.run_id in changed
-        or not sweep.is_judged
+        or sweep.sha in commits
+        or sweep.judgement_id is None
         or sweep.baseline_id in touched
-        or (sweep.segment is not None and sweep.baseline_id != sweep.previous_id)
+        or _is_outdated(sweep, sweeps)
     }
+
+
+def _is_outdated(sweep: StoredJudgement, sweeps: SweepsById) -> bool:
+    """Tell whether a sweep was held against another one than it would be today."""
+    is_in_history = sweep.segment is not None
+    return is_in_history and sweep.baseline_id != _expected(sweep, sweeps)
+
+
+def _expected(sweep: StoredJudgement, sweeps: SweepsById) -> int | None:
+    """Return what a sweep is to be held against: the newest before of another commit."""
+    found = sweep.previous_id
+    while found is not None and found in sweeps and sweep.sha:
+        if sweeps[found].sha != sweep.sha:
+            break
+        found = sweeps[found].previous_id
+    return found
 
 
 def judge_official(run: Run) -> int:
@@ -134,14 +153,27 @@ def judge_official(run: Run) -> int:
     pairs = [(head, found.get((head.config_key, head.scenario))) for head in heads]
     outcomes = [Outcome(verdict) for verdict in judge_sides(pairs)]
     requests = _requests(outcomes)
+    told = _told_by_repeats(run)
     for outcome in outcomes:
         base, head = outcome.verdict.base, outcome.verdict.head
-        outcome.findings = regressions(
+        found_worse = regressions(
             outcome.verdict,
             requests.get(base.sweep_id) if base else None,
             requests.get(head.sweep_id),
         )
+        place = (head.config_key, head.scenario)
+        outcome.findings = [f for f in found_worse if (*place, f.kind) not in told]
     return _store_judgements(outcomes) + _store_regressions(run, outcomes)
+
+
+def _told_by_repeats(run: Run) -> set[tuple[str, str, str]]:
+    """Return what an earlier run on the same commit is listed for already."""
+    if not run.sha:
+        return set()
+    earlier = Regression.objects.filter(
+        run__sha=run.sha, run__created_at__lt=run.created_at, is_active=True
+    ).exclude(run=run)
+    return set(earlier.values_list("config_key__key", "scenario", "kind"))
 
 
 def _requests(outcomes: Iterable[Outcome]) -> dict[int, Requests]:

@@ -31,7 +31,8 @@ class Side:
     """A sweep, or what one attempt of its run measured.
 
     ``at`` is the date under which it counts: the official one, else ``measured_at``.
-    ``extensions`` are sweeps that only added points to it.
+    ``folded`` are sweeps whose points stand with its own: what only added points to
+    it, and repeats on the same commit.
     """
 
     sweep_id: int
@@ -47,7 +48,8 @@ class Side:
     received: int
     planned: int | None
     identity: SweepIdentity
-    extensions: tuple[int, ...] = ()
+    sha: str = ""
+    folded: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:

@@ -1,10 +1,11 @@
 """Sweeps and their points as sides of a comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from django.db.models import F, FloatField, Q, QuerySet
+from django.db.models import FloatField, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -24,6 +25,7 @@ _SIDE_FIELDS = (
     *IDENTITY_FIELDS,
     *("config_key__key", "scenario", "run__github_run_id", "run__url"),
     *("run__pr_number", "run__publication", "received_count", "planned_count"),
+    "run__sha",
 )
 
 # Every metric that a comparison looks at, whatever the scenario's axes.
@@ -73,6 +75,7 @@ def _side(row: Mapping[str, Any], attempt: int | None) -> Side:
         received=row["received_count"],
         planned=row["planned_count"],
         identity=identity(row),
+        sha=row["run__sha"],
     )
 
 
@@ -80,14 +83,14 @@ def points_of(compared: Iterable[Side]) -> dict[tuple[int, int | None], pd.DataF
     """Return the points of each side by (sweep id, attempt), in one query.
 
     Columns ``deployment`` (its id), ``concurrency``, ``is_out`` and the metrics of
-    ``COMPARED``, NaN where missing. Points of extensions stand with what they extend.
+    ``COMPARED``, NaN where missing. Points of folded sweeps stand with the side.
     Without an attempt those that count; of an attempt all that nobody excluded.
     """
     compared = list(compared)
     asked: dict[int | None, set[int]] = {}
     for side in compared:
         ids = asked.setdefault(side.attempt, set())
-        ids |= {side.sweep_id, *side.extensions}
+        ids |= {side.sweep_id, *side.folded}
     chosen = Q(pk__in=[])
     for attempt, ids in asked.items():
         counting = (
@@ -101,7 +104,7 @@ def points_of(compared: Iterable[Side]) -> dict[tuple[int, int | None], pd.DataF
 
 
 def _of_side(frame: pd.DataFrame, side: Side) -> pd.DataFrame:
-    is_of = frame["sweep_id"].isin([side.sweep_id, *side.extensions])
+    is_of = frame["sweep_id"].isin([side.sweep_id, *side.folded])
     if side.attempt is None:
         is_of &= frame["is_current"]
     else:
@@ -140,12 +143,34 @@ def labels_of(frames: Iterable[pd.DataFrame]) -> dict[int, str]:
     return dict(Deployment.objects.filter(pk__in=ids).values_list("pk", "label"))
 
 
-def extensions_of(sweep_ids: Sequence[int]) -> dict[int, list[tuple[int, Any]]]:
-    """Return (sweep id, official date) of what extends each sweep, oldest first."""
-    found: dict[int, list[tuple[int, Any]]] = {}
-    rows = Sweep.objects.filter(extends_id__in=sweep_ids, segment__isnull=False)
-    for base, pk, at in rows.order_by(F("official_at"), "pk").values_list(
-        "extends_id", "pk", "official_at"
-    ):
-        found.setdefault(base, []).append((pk, at))
-    return found
+def folded_before(
+    bases: Sequence[tuple[Side, datetime]],
+) -> dict[int, tuple[int, ...]]:
+    """Return, by its sweep id, what belongs to each base and was official by a time.
+
+    What extends it, and repeats on its commit: replicates are folded, not history.
+    """
+    if not bases:
+        return {}
+    belonging = Q(extends_id__in=[base.sweep_id for base, _ in bases])
+    for base, _ in bases:
+        if base.sha:
+            belonging |= Q(
+                config_key__key=base.config_key,
+                scenario=base.scenario,
+                run__sha=base.sha,
+            )
+    rows = Sweep.objects.filter(belonging, segment__isnull=False).values_list(
+        *("pk", "config_key__key", "scenario", "run__sha", "extends_id"), "official_at"
+    )
+    found: dict[int, list[int]] = {base.sweep_id: [] for base, _ in bases}
+    for pk, key, scenario, sha, extends, at in rows.order_by("official_at", "pk"):
+        for base, until in bases:
+            is_repeat = sha == base.sha and bool(sha)
+            is_same = (key, scenario) == (base.config_key, base.scenario) and is_repeat
+            if (extends == base.sweep_id or is_same) and at < until:
+                found[base.sweep_id].append(pk)
+    return {
+        base.sweep_id: tuple(pk for pk in found[base.sweep_id] if pk != base.sweep_id)
+        for base, _ in bases
+    }

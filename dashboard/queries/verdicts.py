@@ -14,7 +14,7 @@ from dashboard.analysis.segments import NOTICE, Change, breaks, markers_between
 from dashboard.analysis.sides import Side, SweepVerdict, break_words
 from dashboard.analysis.verdicts import Candidate, judge
 from dashboard.models import ConfigKey, Noise, Notice, Run, Sweep
-from dashboard.queries.sides import extensions_of, labels_of, points_of, sides
+from dashboard.queries.sides import folded_before, labels_of, points_of, sides
 from dashboard.vocabulary.metrics import default_axes
 from dashboard.vocabulary.scenarios import AGENTIC
 
@@ -40,7 +40,7 @@ def judge_run(
 
 def judge_sides(pairs: Sequence[tuple[Side, Side | None]]) -> list[SweepVerdict]:
     """Judge heads against their bases, all of one run together."""
-    pairs = list(_with_extensions(pairs))
+    pairs = _with_folded(pairs)
     compared = [side for pair in pairs for side in pair if side is not None]
     frames = points_of(compared)
     noise = noise_table()
@@ -86,7 +86,7 @@ def baselines(heads: Iterable[Side]) -> dict[tuple[str, str], Side]:
     """Return the newest earlier official sweep of each head's key and scenario.
 
     Earlier by the date under which each counts; never a held one, never one of the
-    head's own run. By (config key, scenario).
+    head's own run or commit: repeats are no history. By (config key, scenario).
     """
     heads = list(heads)
     if not heads:
@@ -100,6 +100,7 @@ def baselines(heads: Iterable[Side]) -> dict[tuple[str, str], Side]:
                 official_at__lt=head.at,
             )
             & ~Q(run__github_run_id=head.run_id)
+            & (~Q(run__sha=head.sha) if head.sha else Q())
             for head in heads
         ),
     )
@@ -133,18 +134,16 @@ def _place(side: Side) -> tuple[str, str]:
     return side.config_key, side.scenario
 
 
-def _with_extensions(
+def _with_folded(
     pairs: Sequence[tuple[Side, Side | None]],
-) -> Iterable[tuple[Side, Side | None]]:
-    """Yield the pairs, each base with what was added to it before the head."""
-    bases = [base.sweep_id for _, base in pairs if base is not None]
-    added = extensions_of(bases)
-    for head, base in pairs:
-        if base is None:
-            yield head, None
-            continue
-        ids = [pk for pk, at in added.get(base.sweep_id, ()) if at < head.at]
-        yield head, replace(base, extensions=tuple(ids))
+) -> list[tuple[Side, Side | None]]:
+    """Return the pairs, each base with what belongs to it and came before the head."""
+    bases = [(base, head.at) for head, base in pairs if base is not None]
+    folded = folded_before([b for b in bases if b[0].attempt is None])
+    return [
+        (head, base and replace(base, folded=folded.get(base.sweep_id, ())))
+        for head, base in pairs
+    ]
 
 
 def _staff_breaks(
