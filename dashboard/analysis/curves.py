@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from dashboard.analysis.segments import CHECKPOINT, Change
-
-SYNTHETIC = frozenset({"synthetic_declared", "synthetic_by_policy"})
+from dashboard.vocabulary.acceptance import acceptance_label, is_configured
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,19 @@ class SweepFacts:
     @property
     def is_synthetic(self) -> bool:
         """Tell whether the acceptance length was configured rather than measured."""
-        return self.acceptance_source in SYNTHETIC
+        return is_configured(self.acceptance_source, self.acceptance_length, self.model)
+
+    @property
+    def acceptance_label(self) -> str:
+        """Say where the acceptance length comes from; empty without speculation."""
+        return acceptance_label(
+            self.acceptance_source, self.acceptance_length, self.model
+        )
+
+    def speculates(self, deployment: str) -> bool:
+        """Tell by its label whether a deployment of the sweep decodes speculatively."""
+        methods = (method for method in self.spec_methods if method != "none")
+        return any(deployment.endswith(f" {method}") for method in methods)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from dashboard.analysis.curves import Curve
+from dashboard.analysis.curves import Curve, SweepFacts
 from dashboard.analysis.lineage import Opening
 from dashboard.charts import theme
 from dashboard.charts.hover import HOVER, customdata, literal
@@ -314,11 +314,20 @@ def _hover(line: _Line, role: str, axes: Axes) -> str:
         opening = f"<br>{literal(one_line(line.opening.sentence))}"
     return HOVER.format(
         key=literal(key),
-        checkpoint=literal(one_line(line.curve.sweep.checkpoint)),
+        checkpoint=literal(one_line(line.curve.sweep.checkpoint))
+        + _acceptance(line.curve.sweep),
         opening=opening,
         x=METRICS[axes.x].title,
         y=METRICS[axes.y].title,
     )
+
+
+def _acceptance(sweep: SweepFacts) -> str:
+    """Say where the acceptance length comes from, where some point has one."""
+    if not sweep.acceptance_label:
+        return ""
+    where = " where speculative" if "none" in sweep.spec_methods else ""
+    return f"<br>acceptance{where}: {sweep.acceptance_label}"
 
 
 def _layout(axes: Axes) -> Figure:

@@ -107,7 +107,7 @@ def table_row(row: Any) -> SafeString:
         row.key,
         point["config_key"],
         _publication(row.publication),
-        point["deployment"],
+        _deployment(point),
         str(point["concurrency"]),
         whole(point["gpus"]),
         _cells(row.cells),
@@ -139,6 +139,15 @@ def _began(point: Mapping[Any, Any]) -> SafeString:
     )
     day = f"{point['segment_began_at']:%Y-%m-%d}"
     return format_html(badge, one_line(words), point["opening_badge"], day)
+
+
+def _deployment(point: Mapping[Any, Any]) -> SafeString | str:
+    """Write a deployment, with where its acceptance length comes from if in doubt."""
+    label = point["acceptance_label"]
+    if not label:
+        return str(point["deployment"])
+    badge = '{} <span class="badge badge-info" title="Acceptance length">{}</span>'
+    return format_html(badge, point["deployment"], label)
 
 
 def _publication(word: str) -> SafeString | str:

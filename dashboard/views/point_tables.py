@@ -9,9 +9,10 @@ import pandas as pd
 from django.http import HttpResponse, QueryDict
 from django.urls import reverse
 
-from dashboard.analysis.curves import Curve
+from dashboard.analysis.curves import Curve, SweepFacts, by_sweep
 from dashboard.analysis.lineage import Opening
 from dashboard.charts.frontier import overlay_key
+from dashboard.vocabulary.acceptance import UNKNOWN
 from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
 from dashboard.vocabulary.texts import one_line
 
@@ -43,7 +44,10 @@ PROVENANCE = (
     "decode_gpus",
     "standing",
 )
-SOURCES = ("run_id", "run_url", "attempt", "measured_at", "checkpoint", "image")
+SOURCES = (
+    *("run_id", "run_url", "attempt", "measured_at", "checkpoint", "image"),
+    *("acceptance", "acceptance_length"),
+)
 # With what the segment of a point's line began; blank where no break is known.
 SEGMENT = ("swapped_from", "segment_began_at")
 OFFICIAL = "official"
@@ -93,8 +97,34 @@ def in_table_order(
 ) -> pd.DataFrame:
     """Return the rows curve by curve as the legend lists them, then by ``x``."""
     order = {curve.config_key: place for place, curve in enumerate(curves)}
-    placed = points.assign(place=points["config_key"].map(order))
+    placed = _with_acceptance(points, curves)
+    placed = placed.assign(place=points["config_key"].map(order))
     return placed.sort_values(["place", x, "point_id"], kind="stable")
+
+
+def _with_acceptance(points: pd.DataFrame, curves: Sequence[Curve]) -> pd.DataFrame:
+    """Return the rows with source, length and label of those that speculate."""
+    sweeps = by_sweep(curves)
+    told = [
+        _acceptance(sweeps[sweep_id], deployment)
+        for sweep_id, deployment in zip(
+            points["sweep_id"], points["deployment"], strict=True
+        )
+    ]
+    columns = ["acceptance", "acceptance_length", "acceptance_label"]
+    return points.assign(
+        **pd.DataFrame(told, columns=columns, index=points.index).astype(
+            {"acceptance_length": float}
+        )
+    )
+
+
+def _acceptance(sweep: SweepFacts, deployment: str) -> tuple[str, float | None, str]:
+    if not sweep.speculates(deployment):
+        return "", None, ""
+    is_doubtful = sweep.is_synthetic or sweep.acceptance_source == UNKNOWN
+    label = sweep.acceptance_label if is_doubtful else ""
+    return sweep.acceptance_source, sweep.acceptance_length, label
 
 
 def with_openings(

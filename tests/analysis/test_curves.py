@@ -55,6 +55,16 @@ def test_speculative_and_synthetic_are_told():
     assert sweep(1, spec_methods=("mtp",)).is_speculative
     assert sweep(1, acceptance_source="synthetic_by_policy").is_synthetic
     assert not sweep(1, acceptance_source="real").is_synthetic
+    golden = {"acceptance_source": "real", "acceptance_length": 3.39}
+    assert sweep(1, model="qwen3.5", **golden).is_synthetic
+    assert sweep(1, model="qwen3.5", **golden).acceptance_label.startswith("configured")
+
+
+def test_a_deployment_speculates_where_its_label_ends_in_a_method_of_the_sweep():
+    both = sweep(1, spec_methods=("mtp", "none"))
+    assert both.speculates("TP2/EP2 mtp")
+    assert not both.speculates("TP2/EP2")
+    assert not sweep(1).speculates("TP2 none")
 
 
 def test_short_checkpoint_has_no_publisher_and_no_slash():

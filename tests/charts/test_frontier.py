@@ -71,6 +71,22 @@ def test_text_cannot_become_markup_nor_a_template():
     assert trace["customdata"][0][6] == "<br>&lt;i&gt;"
 
 
+@pytest.mark.parametrize(
+    ("methods", "source", "line"),
+    [
+        (("mtp",), "synthetic_by_policy", "<br>acceptance: synthetic by policy<br>"),
+        (("mtp",), "real", "<br>acceptance: measured<br>"),
+        (("mtp", "none"), "real", "<br>acceptance where speculative: measured<br>"),
+    ],
+)
+def test_hover_says_where_the_acceptance_length_comes_from(methods, source, line):
+    drawn = [Curve(sweep(1, spec_methods=methods, acceptance_source=source))]
+    (trace,) = frontier_figure(frame({}), drawn, Axes(X, Y))["data"]
+    assert line in trace["hovertemplate"]
+    (plain,) = figure({})["data"]
+    assert "acceptance" not in plain["hovertemplate"]
+
+
 def test_points_without_both_values_are_not_drawn():
     drawn = figure({}, {X: None, "standing": "unplaced"})
     assert [len(trace["x"]) for trace in drawn["data"]] == [1]

@@ -11,7 +11,12 @@ from django.test import Client
 from plotly.graph_objects import Figure
 
 from dashboard.vocabulary.metrics import AXES
-from tests.factories import GenerationFactory, RunFactory, SweepFactory
+from tests.factories import (
+    DeploymentFactory,
+    GenerationFactory,
+    RunFactory,
+    SweepFactory,
+)
 from tests.pages.builders import add_points, curve, disaggregated, official_sweep, story
 
 pytestmark = pytest.mark.django_db
@@ -221,6 +226,24 @@ def test_what_was_not_measured_is_blank_and_zero_is_zero(client):
     (row,) = rows_of(client)
     assert row["median_ttft_s"] == ""
     assert row["median_e2el_s"] == "0.0"
+
+
+def test_c36_speculative_points_say_where_their_acceptance_length_comes_from(client):
+    sweep = official_sweep(
+        spec_methods=["mtp", "none"],
+        acceptance_source="synthetic_declared",
+        acceptance_length=3.39,
+    )
+    mtp = DeploymentFactory(spec_method="mtp")
+    add_points(sweep, [(4, 10.0, 100.0)])
+    add_points(sweep, [(8, 9.0, 110.0)], deployment=mtp)
+    plain, speculative = sorted(rows_of(client), key=lambda row: row["deployment"])
+    assert (plain["acceptance"], plain["acceptance_length"]) == ("", "")
+    assert speculative["acceptance"] == "synthetic_declared"
+    assert speculative["acceptance_length"] == "3.39"
+    page = client.get("/inference").content.decode()
+    assert page.count("acceptance: synthetic 3.39 (golden)</span>") == 1
+    assert page.count(">synthetic 3.39 (golden)</span>") == 1
 
 
 def test_csv_text_is_no_formula(client):

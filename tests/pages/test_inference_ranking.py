@@ -81,7 +81,7 @@ def test_old_partial_and_synthetic_lines_are_marked(client):
     with time_machine.travel(measured + timedelta(days=45, hours=1), tick=False):
         page = client.get("/inference?at=10").content.decode()
     assert "45 days old" in page
-    assert "synthetic acceptance 3.390" in page
+    assert "acceptance: synthetic 3.39 (golden)" in page
     assert "newer one held" in page
 
 
