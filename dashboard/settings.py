@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import environ
 import structlog
-from celery.schedules import schedule
+from celery.schedules import crontab, schedule
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
@@ -324,6 +324,10 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ENABLE_UTC = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    "measure noise": {
+        "task": "ingest.tasks.measure_noise",
+        "schedule": crontab(hour=3, minute=20),  # of UTC, when few runs end
+    },
     "send lost requests again": {
         "task": "ingest.tasks.resend_requests",
         "schedule": schedule(20),

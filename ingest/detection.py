@@ -136,7 +136,7 @@ def _is_outdated(sweep: StoredJudgement, sweeps: SweepsById) -> bool:
 
 
 def _expected(sweep: StoredJudgement, sweeps: SweepsById) -> int | None:
-    """Return what a sweep is to be held against: the newest before of another commit."""
+    """Return the sweep to hold one against: the newest before, of another commit."""
     found = sweep.previous_id
     while found is not None and found in sweeps and sweep.sha:
         if sweeps[found].sha != sweep.sha:

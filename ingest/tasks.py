@@ -7,10 +7,11 @@ from typing import Any
 from celery import Task, shared_task
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
+from django.utils import timezone
 
 from dashboard.ingest_requests import resend_lost
 from dashboard.models import Checkpoint, IngestRequest, Repository, Run
-from ingest import pipeline, polling
+from ingest import noise, pipeline, polling
 from ingest.artifacts.bundles import BundleError, open_bundle
 from ingest.claims import AlreadyRunningError
 from ingest.github import GitHubError
@@ -118,6 +119,12 @@ def resend_requests() -> None:
 def forget_old_uploads() -> None:
     """Delete uploaded bundles that nobody will ingest."""
     forget_uploads()
+
+
+@shared_task(name="ingest.tasks.measure_noise", acks_late=True)
+def measure_noise() -> None:
+    """Measure the run-to-run noise anew; beat asks for it every night."""
+    noise.measure_noise(timezone.now().date())
 
 
 @shared_task(name="ingest.tasks.derive_run", soft_time_limit=5 * 60, **RETRIED)
