@@ -110,6 +110,21 @@ def test_progress_turns_into_the_overlay_without_a_reload(visitor: Visitor):
     assert visitor.trouble() == []
 
 
+def test_first_link_of_an_empty_site_is_followed(visitor: Visitor):
+    asked = IngestRequestFactory(
+        kind="run",
+        github_run_id=555,
+        repository="SemiAnalysisAI/InferenceX",
+        state="queued",
+    )
+    page = visitor.open("/inference?unofficialRun=555")
+    banner = page.locator('[data-run="555"]')
+    expect(banner).to_contain_text("queued")
+    IngestRequest.objects.filter(pk=asked.pk).update(state="running", step="listing")
+    expect(banner).to_contain_text("listing", timeout=2500)  # before #awaited asks
+    assert visitor.trouble() == []
+
+
 def test_evaluation_turns_as_well(visitor: Visitor):
     asked = IngestRequestFactory(
         kind="run",
