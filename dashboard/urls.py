@@ -7,6 +7,7 @@ from django.views.generic import RedirectView
 
 from dashboard.api.application import api
 from dashboard.views import (
+    changes,
     corrections,
     evaluation,
     home,
@@ -53,6 +54,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
         verdicts.verdict_markdown,
         name="verdict_markdown",
     ),
+    path("changes", changes.changes, name="changes"),
+    path("changes.csv", changes.changes_csv, name="changes_csv"),
     path("requests", requests.ingest_requests, name="ingest_requests"),
     path("requests/<int:pk>", requests.ingest_request, name="ingest_request"),
     path("help", help_views.help_page, name="help"),

@@ -111,6 +111,7 @@ def test_tab_goes_from_the_skip_link_through_the_bar_to_the_content(visitor: Vis
         "Inference",
         "Evaluation",
         "Runs",
+        "Changes",
         "Help",
         "site-search",
     ]
