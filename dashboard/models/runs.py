@@ -235,8 +235,9 @@ class Artifact(Stamped):
 class RawRecord(models.Model):
     """A record as it was uploaded: canonical JSON text, never changed."""
 
+    # Found by the unique index, which begins with it.
     artifact = models.ForeignKey(
-        Artifact, on_delete=models.CASCADE, related_name="records"
+        Artifact, on_delete=models.CASCADE, related_name="records", db_index=False
     )
     member = models.TextField()
     index = models.PositiveIntegerField()

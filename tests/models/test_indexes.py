@@ -1,0 +1,35 @@
+"""Lookups that have no index of their own still use one."""
+
+import pytest
+from django.db import connection
+
+from dashboard.models import Point, RawRecord
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("model", "column", "index"),
+    [
+        (RawRecord, "artifact_id", "raw_record_place_unique"),
+        (Point, "sweep_id", "point_unique"),
+    ],
+)
+@pytest.mark.parametrize("condition", ["= 7", "IN (7, 8, 9)"])
+def test_rows_of_a_parent_are_found_by_the_unique_index(
+    model: type[RawRecord] | type[Point], column: str, index: str, condition: str
+) -> None:
+    table = model._meta.db_table
+    query = f"EXPLAIN SELECT * FROM {table} WHERE {column} {condition}"
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        cursor.execute(query)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.execute(
+            "SELECT count(*) FROM pg_indexes WHERE tablename = %s AND indexdef LIKE %s",
+            [table, f"%({column})"],
+        )
+        (alone,) = cursor.fetchone()
+    assert index in plan
+    assert f"Index Cond: ({column}" in plan
+    assert alone == 0
