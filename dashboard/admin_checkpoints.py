@@ -1,5 +1,6 @@
 """The staff page of checkpoints: their spellings, each with its reason."""
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -28,10 +29,18 @@ class CheckpointAliasInline(BaseInline):
 
     model = CheckpointAlias
     formset = SpellingsFormSet
-    fields = ["spelling", "reason", "author", "made_at"]
-    readonly_fields = ["author", "made_at"]
+    fields = ["spelling", "reason", "author", "made"]
+    readonly_fields = ["author", "made"]
+    verbose_name, verbose_name_plural = "spelling", "spellings"
     extra = 1
-    formfield_overrides = {models.TextField: {"widget": forms.Textarea({"rows": 2})}}
+    formfield_overrides = {
+        models.TextField: {"widget": forms.Textarea({"rows": 2, "cols": 36})}
+    }
+
+    @admin.display(description="Made at")
+    def made(self, obj: CheckpointAlias) -> datetime | None:
+        """Return when a stored spelling was made; a new one has no time yet."""
+        return obj.made_at if obj.pk else None
 
 
 class CheckpointAdmin(BaseAdmin):

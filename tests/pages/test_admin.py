@@ -22,6 +22,7 @@ LISTS = [
     "correction",
     "apitoken",
     "reuselink",
+    "notice",
 ]
 DERIVED = ["configkey", "run", "sweep", "ingestrequest"]
 
@@ -46,6 +47,7 @@ def rows():
     factories.CorrectionFactory(run=sweep.run)
     factories.ApiTokenFactory()
     factories.ReuseLinkFactory()
+    factories.NoticeFactory()
     return sweep
 
 
@@ -203,7 +205,9 @@ def test_a_checkpoint_shows_what_its_name_says_and_built_in_spellings(admin_clie
     for text in ("nvidia", "NVFP4-V2", "DeepSeek-R1-0528"):
         assertContains(listed, f">{text}</td>")
     path = reverse("admin:dashboard_checkpoint_change", args=[checkpoint.pk])
-    assertContains(admin_client.get(path), "deepseek-r1-fp4 (served under this name")
+    page = admin_client.get(path)
+    assertContains(page, "deepseek-r1-fp4 (served under this name")
+    assertNotContains(page, "DatabaseDefault")
 
 
 @pytest.mark.parametrize(
