@@ -9,7 +9,7 @@ from ninja import NinjaAPI
 from ninja.errors import ValidationError
 from ninja.renderers import BaseRenderer
 
-from dashboard.api import config_keys, requests, runs, uploads, verdicts
+from dashboard.api import changes, config_keys, requests, runs, uploads, verdicts
 from dashboard.api.errors import ErrorBody, Fault, RequestFault
 
 DESCRIPTION = """
@@ -48,6 +48,7 @@ api.add_router("/runs", uploads.router)
 api.add_router("/runs", verdicts.router)
 api.add_router("/requests", requests.router)
 api.add_router("/config-keys", config_keys.router)
+api.add_router("", changes.router)
 
 
 @api.exception_handler(RequestFault)

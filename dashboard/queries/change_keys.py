@@ -38,7 +38,7 @@ class NamedKey(NamedTuple):
     """A key that is stored, or one of the past that its configs' history names.
 
     ``prefix`` is what its master calls the model, ``hardware`` is empty where nobody
-    tells it.
+    tells it. A key is retired where the history removed it and no config defines it.
     """
 
     key: str
@@ -46,6 +46,7 @@ class NamedKey(NamedTuple):
     hardware: str = ""
     prefix: str = ""
     is_stored: bool = False
+    is_retired: bool = False
 
 
 def named_keys() -> list[NamedKey]:
@@ -61,26 +62,24 @@ def named_keys() -> list[NamedKey]:
         for key, model, hardware, prefix in found
     ]
     known = {key.key for key in stored}
-    families = _families_of_the_past()
-    return stored + [
-        NamedKey(key, family)
-        for key, family in sorted(families.items())
-        if key not in known
-    ]
+    past = _keys_of_the_past().values()
+    return stored + sorted(key for key in past if key.key not in known)
 
 
-def _families_of_the_past() -> dict[str, str]:
-    """Return the model family by key, empty where no checkpoint tells it."""
-    changes = ConfigChange.objects.order_by("at").values_list(
-        "config_key", "kind", "after"
-    )
-    families: dict[str, str] = {}
-    for key, kind, after in changes:
-        families.setdefault(key, "")
-        if kind in {ConfigChange.Kind.ADDED, ConfigChange.Kind.MODEL}:
-            name = after.partition(", image ")[0]
-            families[key] = family_of(name) or families[key]
-    return families
+def _keys_of_the_past() -> dict[str, NamedKey]:
+    """Return keys of the configs' history with the family of their checkpoint."""
+    kinds = ConfigChange.Kind
+    changes = ConfigChange.objects.order_by("at", "pk")
+    found: dict[str, NamedKey] = {}
+    for name, kind, after in changes.values_list("config_key", "kind", "after"):
+        key = found.get(name, NamedKey(name, ""))
+        if kind in {kinds.ADDED, kinds.MODEL}:
+            family = family_of(after.partition(", image ")[0]) or key.model
+            key = key._replace(model=family)
+        if kind in {kinds.ADDED, kinds.REMOVED}:
+            key = key._replace(is_retired=kind == kinds.REMOVED)
+        found[name] = key
+    return found
 
 
 def keys_meant(filters: ChangeFilters, named: Iterable[NamedKey]) -> list[str] | None:

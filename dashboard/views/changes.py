@@ -66,6 +66,7 @@ def changes(request: HttpRequest) -> HttpResponse:
         "named": named,
         "filters": filters,
         "keys": keys,
+        "retired": {key.key for key in named if key.is_retired},
         "shown": shown,
         "is_empty": not any(part.page.paginator.count for part in shown.values()),
     }
