@@ -1,6 +1,7 @@
 """Who may decide: correct, publish and triage."""
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Q, QuerySet
 
 TRIAGE = "triage"
 
@@ -14,3 +15,10 @@ def may_correct(user: User | AnonymousUser) -> bool:
     if not user.is_active:
         return False
     return user.is_superuser or user.groups.filter(name=TRIAGE).exists()
+
+
+def triagers() -> QuerySet[User]:
+    """Return the users who may triage, by name: a regression's owner is one of them."""
+    may = Q(is_superuser=True) | Q(groups__name=TRIAGE)
+    found = User.objects.filter(may, is_active=True)
+    return found.order_by("username").distinct()

@@ -432,6 +432,63 @@ class CorrectionFactory(DjangoModelFactory):
     reason = "measured on a broken node"
 
 
+class NoticeFactory(DjangoModelFactory):
+    """A note about everything; ``config_key``, ``model`` and so on narrow it."""
+
+    class Meta:
+        model = models.Notice
+
+    kind = "note"
+    text = "power limit of the cluster was raised"
+    at = START
+    author = "maintainer"
+
+
+class JudgementFactory(DjangoModelFactory):
+    class Meta:
+        model = models.Judgement
+
+    sweep = factory.SubFactory(
+        SweepFactory,
+        official=True,
+        config_key__key=factory.Sequence("judged-{}".format),
+    )
+    verdict = "improvement"
+    sentence = "improvement: +8.0 % throughput per GPU at 4 of 4 points"
+    change = 0.08
+    numbers = factory.LazyFunction(dict)
+
+
+class RegressionFactory(DjangoModelFactory):
+    """What got worse with an official sweep, whose run and key it has."""
+
+    class Meta:
+        model = models.Regression
+
+    sweep = factory.SubFactory(
+        SweepFactory, official=True, config_key__key=factory.Sequence("worse-{}".format)
+    )
+    run = factory.LazyAttribute(lambda row: row.sweep.run)
+    config_key = factory.LazyAttribute(lambda row: row.sweep.config_key)
+    scenario = factory.LazyAttribute(lambda row: row.sweep.scenario)
+    kind = "performance"
+    change = -0.09
+    summary = "regression: -9.0 % throughput per GPU at 3 of 7 points"
+    numbers = factory.LazyFunction(
+        lambda: {"places": [["TP2", [64, 128]]], "verdict": {}}
+    )
+
+
+class TriageEventFactory(DjangoModelFactory):
+    class Meta:
+        model = models.TriageEvent
+
+    regression = factory.SubFactory(RegressionFactory)
+    author = "kim"
+    from_state = "untriaged"
+    to_state = "acknowledged"
+
+
 class GenerationFactory(DjangoModelFactory):
     class Meta:
         model = models.Generation
