@@ -1,9 +1,8 @@
 """The area that points dominate, and by how much one set falls behind another."""
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dashboard.analysis.pareto import Floats
 
 
 def hypervolume(xs: Floats, ys: Floats) -> Floats:

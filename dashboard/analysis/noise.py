@@ -71,7 +71,7 @@ class NoiseTable:
         self._measured = {
             (noise.metric, noise.band): noise
             for noise in measured
-            if noise.pairs is not None and noise.pairs >= PAIRS_NEEDED
+            if (noise.pairs or 0) >= PAIRS_NEEDED and noise.value > 0
         }
         self._found: dict[tuple[str, str], Noise | None] = {}
 
@@ -85,7 +85,7 @@ class NoiseTable:
 
         First the band's own of at least 30 pairs, then the metric's over all bands,
         then its start value; where a percentile has none of them, that of its
-        metric's nearest percentile.
+        metric's nearest percentile. A measured 0 (one run stored twice) is no noise.
         """
         asked = metric, band(concurrency)
         if asked not in self._found:

@@ -63,6 +63,11 @@ def test_a_band_of_30_pairs_counts_then_the_metric_then_the_start_value():
     assert known.value("median_intvty", 4) == START_NOISE["median_intvty"]
 
 
+def test_a_measured_zero_is_not_believed():
+    known = table(("tput_per_gpu", "1-16", 0.0, 40), ("tput_per_gpu", "all", 0.0, 40))
+    assert known.value("tput_per_gpu", 4) == START_NOISE["tput_per_gpu"]
+
+
 def test_a_percentile_takes_the_value_of_its_nearest():
     known = table(("median_intvty", "all", 0.004, 99))
     assert known.value("p90_intvty", 4) == 0.004
@@ -82,12 +87,11 @@ def test_throughputs_share_a_start_value_and_others_have_none():
 
 def test_a_value_says_where_it_comes_from():
     known = table(("tput_per_gpu", "1-16", 0.02, 31))
-    assert known.entry("tput_per_gpu", 4).source == (
-        "31 pairs of consecutive runs as of 2026-09-07, concurrency 1-16"
-    )
-    assert known.entry("tput_per_gpu", 64).source == (
-        "start value, from the published history"
-    )
+    found = [known.entry("tput_per_gpu", concurrency) for concurrency in (4, 64)]
+    assert [noise and noise.source for noise in found] == [
+        "31 pairs of consecutive runs as of 2026-09-07, concurrency 1-16",
+        "start value, from the published history",
+    ]
 
 
 def test_estimates_are_pooled_by_metric_and_band_and_over_all():
