@@ -95,7 +95,7 @@ def frontier_figure(
         ghosts = _placed(former[0].replace({"standing": {"frontier": GHOST}}), axes)
         lines = [_Line(c, opening=begun.get(c.config_key)) for c in former[1]]
         traces = [*_traces(ghosts, lines, axes, (GHOST,)), *traces]
-    return {"data": [*traces, *above], "layout": _layout(axes)}
+    return {"data": [*traces, *above], "layout": axes_layout(axes)}
 
 
 class _Line(NamedTuple):
@@ -330,7 +330,8 @@ def _acceptance(sweep: SweepFacts) -> str:
     return f"<br>acceptance{where}: {sweep.acceptance_label}"
 
 
-def _layout(axes: Axes) -> Figure:
+def axes_layout(axes: Axes) -> Figure:
+    """Return the layout of a chart over two metrics."""
     zoom = axes.zoom
     return {
         "xaxis": _axis(METRICS[axes.x], zoom[:2] if zoom else None, is_log=axes.log_x),
