@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from dashboard import corrections
 from dashboard.admin_checkpoints import CheckpointAdmin
+from dashboard.admin_notices import NoticeAdmin
 from dashboard.forms.pairing import BaseForm, ReuseLinkForm
 from dashboard.ingest_requests import (
     RequestRefusedError,
@@ -32,6 +33,7 @@ from dashboard.models import (
     ConfigKey,
     Correction,
     IngestRequest,
+    Notice,
     Repository,
     ReuseLink,
     Run,
@@ -369,3 +371,6 @@ class ReuseLinkAdmin(BaseAdmin):
             request_run(run_id=obj.source_run_id, repository=name, requested_by=author)
         except RequestRefusedError as error:
             self.message_user(request, f"Not asked for: {error}", messages.ERROR)
+
+
+admin.site.register(Notice, NoticeAdmin)

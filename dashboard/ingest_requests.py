@@ -3,7 +3,9 @@
 The work is the worker's: it is asked by name, once the row is stored.
 """
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from urllib.parse import parse_qsl, urlencode
 
 from celery import current_app
 from django.conf import settings
@@ -21,7 +23,10 @@ PATH_TASK = "ingest.tasks.ingest_path"
 DERIVE_TASK = "ingest.tasks.derive_run"
 REPLAY_CHECKPOINT_TASK = "ingest.tasks.replay_checkpoint"
 DERIVE_REPOSITORY_TASK = "ingest.tasks.derive_repository"
+DERIVE_HISTORY_TASK = "ingest.tasks.derive_history"
 MAX_ID = 2**63 - 1
+# Before the scope of a history, as in ``history?model=qwen3.5``: no repository's name.
+HISTORY = "history?"
 # After this a failure is tried again, and a run that is at work is looked at again.
 SHORTLY = timedelta(minutes=1)
 # Longer than any task may take, and than the broker waits to give it to another worker.
@@ -188,11 +193,17 @@ def _task_of(request: IngestRequest) -> tuple[str, list[object]]:
         return REPLAY_RUN_TASK, [request.github_run_id, request.pk]
     if request.kind == kinds.REPLAY:
         return REPLAY_CHECKPOINT_TASK, [request.target, request.pk]
-    if request.kind == kinds.DERIVE and request.github_run_id is None:
-        return DERIVE_REPOSITORY_TASK, [request.repository, request.pk]
     if request.kind == kinds.DERIVE:
-        return DERIVE_TASK, [request.github_run_id, request.pk]
+        return _derivation_of(request)
     return RUN_TASK, [request.repository, request.github_run_id, request.pk]
+
+
+def _derivation_of(request: IngestRequest) -> tuple[str, list[object]]:
+    if request.target.startswith(HISTORY):
+        return DERIVE_HISTORY_TASK, [request.target, request.pk]
+    if request.github_run_id is None:
+        return DERIVE_REPOSITORY_TASK, [request.repository, request.pk]
+    return DERIVE_TASK, [request.github_run_id, request.pk]
 
 
 def request_derivation(*, run: Run, requested_by: str) -> IngestRequest:
@@ -219,6 +230,24 @@ def request_repository_derivation(
             requested_by=requested_by,
         )
     )
+
+
+def request_history_derivation(
+    *, scope: Mapping[str, str], requested_by: str
+) -> IngestRequest:
+    """Ask for the histories that a notice of this scope is about to be placed anew."""
+    return _asked(
+        IngestRequest(
+            kind=IngestRequest.Kind.DERIVE,
+            target=f"{HISTORY}{urlencode(scope)}",
+            requested_by=requested_by,
+        )
+    )
+
+
+def history_scope(target: str) -> dict[str, str]:
+    """Return the scope that the target of such a request names."""
+    return dict(parse_qsl(target.removeprefix(HISTORY)))
 
 
 def request_checkpoint_replay(

@@ -28,12 +28,14 @@ from ingest.derive import (
     settle_keys,
     settle_run,
 )
+from ingest.detection import detect
 from ingest.file_defects import store_file_defects
 from ingest.progress import Progress, silent
 from ingest.reading import ReadRun, read_run, read_stored
 from ingest.rebuild import RebuiltRun, rebuild_run
 from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
+from ingest.segments import breaks_of, derive_segments, keys_in_scope
 from ingest.snapshots import Imported, expand_ahead, import_configs
 from ingest.store import Places, Tally
 
@@ -287,6 +289,25 @@ def derive_repository(repository: Repository) -> None:
         repository.snapshots.update(is_applied=False)
         Generation.bump()
     remap_stale_runs()
+
+
+def derive_history(scope: Mapping[str, str]) -> int:
+    """Place the sweeps of the keys in scope anew; return how many rows changed.
+
+    After staff said, or took back, that a history breaks or is marked. What was judged
+    across the break, or is no longer, is judged again.
+    """
+    with transaction.atomic():
+        serialise_writes()
+        keys = keys_in_scope(scope)
+        before = breaks_of(keys)
+        changed = derive_segments(keys)
+        if not changed:
+            return 0
+        broken = {run for run, _ in before ^ breaks_of(keys)}
+        detect(keys, Run.objects.filter(pk__in=broken))
+        Generation.bump()
+    return changed
 
 
 def replay_checkpoint(checkpoint: Checkpoint, progress: Progress = silent) -> None:

@@ -1,6 +1,6 @@
 """The history of keys: each official sweep's segment, breaks and markers, stored."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Q
@@ -14,7 +14,7 @@ IN_HISTORY = (Sweep.State.CURRENT, Sweep.State.FORMER)
 
 _FIELDS = (
     *IDENTITY_FIELDS,
-    *("config_key_id", "scenario", "state"),
+    *("config_key_id", "scenario", "run_id", "state"),
     *("previous_id", "segment", "breaks", "markers", "is_swap"),
 )
 _DERIVED = ("previous_id", "segment", "breaks", "markers", "is_swap")
@@ -37,13 +37,37 @@ def derive_segments(keys: Iterable[tuple[int, str]]) -> int:
     rows: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for row in _rows(wanted):
         rows.setdefault((row["config_key_id"], row["scenario"]), []).append(row)
-    marks = _staff_marks({key_id for key_id, _ in wanted})
+    notices = _notices({key_id for key_id, _ in wanted})
     changed = 0
     for (key_id, _), found in rows.items():
         in_history = [row for row in found if row["state"] in IN_HISTORY]
-        placed = segments(map(identity, in_history), marks.get(key_id, []))
+        marks = _staff_marks(notices.get(key_id, []), in_history)
+        placed = segments(map(identity, in_history), marks)
         changed += _write(found, placed)
     return changed
+
+
+def keys_in_scope(scope: Mapping[str, str]) -> set[tuple[int, str]]:
+    """Return the (config key id, scenario) that a notice of this scope is about."""
+    columns = {
+        "config_key": "config_key__key",
+        "framework": "config_key__framework",
+        "model": "config_key__model",
+        "run": "run__github_run_id",
+    }
+    asked = {columns[name]: value for name, value in scope.items()}
+    found = Sweep.objects.filter(state__isnull=False, **asked)
+    return set(found.order_by().values_list("config_key_id", "scenario").distinct())
+
+
+def breaks_of(keys: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:
+    """Return (run id, breaks) of every sweep at which one of these histories breaks."""
+    wanted = set(keys)
+    broke = Sweep.objects.filter(config_key_id__in={key_id for key_id, _ in wanted})
+    rows = broke.exclude(breaks=[]).values_list(
+        "config_key_id", "scenario", "run_id", "breaks"
+    )
+    return {(run, str(breaks)) for key, of, run, breaks in rows if (key, of) in wanted}
 
 
 def _rows(keys: set[tuple[int, str]]) -> list[dict[str, Any]]:
@@ -63,22 +87,33 @@ def _rows(keys: set[tuple[int, str]]) -> list[dict[str, Any]]:
     return [r for r in rows if (r["config_key_id"], r["scenario"]) in keys]
 
 
-def _staff_marks(key_ids: set[int]) -> dict[int, list[StaffMark]]:
+def _notices(key_ids: set[int]) -> dict[int, list[Notice]]:
     """Return what staff put into the history of each key, by its id."""
     notices = list(
-        Notice.objects.filter(kind__in=[Notice.Kind.MARKER, Notice.Kind.BREAK])
+        Notice.objects.filter(
+            kind__in=[Notice.Kind.MARKER, Notice.Kind.BREAK]
+        ).order_by("at", "pk")
     )
     if not notices:
         return {}
     keys = ConfigKey.objects.filter(pk__in=key_ids).only("framework", "model")
     return {
-        key.pk: [
-            StaffMark(n.text, n.at, n.kind == Notice.Kind.BREAK)
-            for n in sorted(notices, key=lambda n: (n.at, n.pk))
-            if n.is_about(key)
-        ]
-        for key in keys
+        key.pk: [notice for notice in notices if notice.is_about(key)] for key in keys
     }
+
+
+def _staff_marks(
+    notices: Iterable[Notice], rows: Iterable[Mapping[str, Any]]
+) -> list[StaffMark]:
+    """Return the marks of a history; one about a run stands at the run's sweep."""
+    of_runs = {row["run_id"]: row["official_at"] for row in rows}
+    found = []
+    for notice in notices:
+        at = notice.at if notice.run_id is None else of_runs.get(notice.run_id)
+        if at is not None:
+            is_break = notice.kind == Notice.Kind.BREAK
+            found.append(StaffMark(notice.text, at, is_break))
+    return found
 
 
 def _write(rows: Sequence[dict[str, Any]], placed: Iterable[Placed]) -> int:

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from dashboard.ingest_requests import resend_lost
+from dashboard.ingest_requests import history_scope, resend_lost
 from dashboard.models import Checkpoint, IngestRequest, Repository, Run
 from ingest import noise, pipeline, polling
 from ingest.artifacts.bundles import BundleError, open_bundle
@@ -143,6 +143,17 @@ def derive_repository(task: "Task[..., None]", full_name: str, request_id: int) 
 
     def derive(_: RequestProgress) -> None:
         pipeline.derive_repository(Repository.objects.get(full_name=full_name))
+
+    _carry_out(task, request_id, derive)
+
+
+@shared_task(name="ingest.tasks.derive_history", **RETRIED)
+def derive_history(task: "Task[..., None]", target: str, request_id: int) -> None:
+    """Place the sweeps of keys anew, after staff marked or broke their history."""
+
+    def derive(_: RequestProgress) -> Ending:
+        changed = pipeline.derive_history(history_scope(target))
+        return Ending(counts={"changed": changed})
 
     _carry_out(task, request_id, derive)
 

@@ -76,7 +76,7 @@ class SweepBody(Schema):
 
     ``acceptance`` is null without speculative decoding, as in a run's sweeps.
     ``segment`` counts the stretches of the key's history that can be compared, null
-    without a place in it. ``breaks`` says why the sweep began one, ``markers`` what else
+    without a place in it. ``breaks`` says why it began one, ``markers`` what else
     changed against ``previous_run_id``: objects with a ``kind``, mostly ``from`` and
     ``to``.
     """

@@ -178,6 +178,22 @@ class Notice(models.Model):
     def __str__(self) -> str:
         return self.text[:60]
 
+    @property
+    def is_in_history(self) -> bool:
+        """Tell whether histories are derived with it: a marker or a break."""
+        return self.kind != self.Kind.NOTE
+
+    @property
+    def scope(self) -> dict[str, str]:
+        """Return what it is about, as names and values; empty is everything."""
+        named = {
+            "config_key": self.config_key.key if self.config_key else "",
+            "framework": self.framework,
+            "model": self.model,
+            "run": str(self.run.github_run_id) if self.run else "",
+        }
+        return {name: value for name, value in named.items() if value}
+
     def is_about(self, key: ConfigKey) -> bool:
         """Tell whether every scope that is given agrees with a key."""
         scopes = (

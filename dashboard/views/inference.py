@@ -1,7 +1,7 @@
 """The inference page: one frontier per config key, its rows, and the same as files."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
@@ -25,6 +25,7 @@ from dashboard.forms.options import (
 )
 from dashboard.forms.unofficial import rewritten
 from dashboard.queries import inference as queries
+from dashboard.queries.notices import Subject, notes_about
 from dashboard.views.asked_runs import (
     asked_states,
     next_look,
@@ -222,6 +223,7 @@ def _page(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, 
         "query": request.GET.urlencode(),
         "ignored": form.ignored,
         "is_part": bool(_part(request)),
+        "notes": notes_about(_subjects(shown), shown.now),
         **_asked(request, form, shown),
     }
     if shown.is_empty:
@@ -231,6 +233,12 @@ def _page(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, 
     if not shown.curves:
         context["unofficial_only"] = nothing(form).get("reason", "")
     return context
+
+
+def _subjects(shown: Shown) -> Iterator[Subject]:
+    for curve in shown.all_curves:
+        for sweep in curve.sweeps:
+            yield Subject(sweep.config_key, sweep.framework, sweep.model, sweep.run_id)
 
 
 def _asked(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, Any]:

@@ -6,10 +6,13 @@ from http import HTTPStatus
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from dashboard.models import Notice
 from dashboard.permissions import may_correct
 from dashboard.queries import runs as queries
+from dashboard.queries.notices import Subject, notes_about
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_logs import failed_logs
 from dashboard.queries.run_report import REQUESTS, RunReport, run_report
@@ -99,9 +102,17 @@ def _context(report: RunReport) -> dict[str, object]:
         "metrics": metrics,
         "rows": rows,
         "requests": report.requests,
+        "notes": _notes(report),
         "logs": failed_logs(report.run, report.artifacts),
         "here": _polled(report.run.github_run_id),
     }
+
+
+def _notes(report: RunReport) -> list[Notice]:
+    run_id = report.run.github_run_id
+    keys = (item.sweep.config_key for item in report.sweeps)
+    subjects = (Subject(k.key, k.framework, k.model, run_id) for k in keys)
+    return notes_about(subjects, timezone.now(), [run_id])
 
 
 def _not_stored(request: HttpRequest, run_id: int) -> HttpResponse:

@@ -69,5 +69,5 @@ def test_evals_are_read_in_one_query(client, django_assert_num_queries, keys):
         sweep = official_sweep(f"key-{number}")
         for point in add_points(sweep):
             add_eval(sweep, point.deployment, concurrency=point.concurrency)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get("/inference")

@@ -72,7 +72,7 @@ def c34():
 
 
 def test_c34_a_swap_begins_a_segment_on_its_key_alone(c34):
-    day_1, day_2, atom = c34
+    day_1, day_2, _ = c34
     assert [s.segment for s in c34] == [1, 2, 1]
     assert [s.is_swap for s in c34] == [False, True, False]
     assert day_2.previous == day_1
