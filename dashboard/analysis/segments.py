@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from dashboard.vocabulary.checkpoints import is_published, same_weights
+
 # The kinds of a break: other weights, number format, speculative method, source of
 # its acceptance length, measuring harness; or staff said so.
 CHECKPOINT = "checkpoint"
@@ -123,8 +125,10 @@ def breaks(before: SweepIdentity, after: SweepIdentity) -> list[Change]:
     is dropped is a matter of the grid.
     """
     found = []
+    names = (before.checkpoint, after.checkpoint)
+    if all(names) and not same_weights(*names):
+        found.append(_change(CHECKPOINT, *names))
     for kind, old, new in (
-        (CHECKPOINT, before.checkpoint, after.checkpoint),
         (PRECISION, before.precision, after.precision),
         (HARNESS, before.harness, after.harness),
     ):
@@ -206,7 +210,7 @@ def _told(before: SweepIdentity, after: SweepIdentity) -> SweepIdentity:
     teller = after if is_told else before
     return replace(
         after,
-        checkpoint=after.checkpoint or before.checkpoint,
+        checkpoint=_better_name(before.checkpoint, after.checkpoint),
         precision=after.precision or before.precision,
         harness=after.harness or before.harness,
         spec_methods=after.spec_methods or before.spec_methods,
@@ -216,6 +220,17 @@ def _told(before: SweepIdentity, after: SweepIdentity) -> SweepIdentity:
         recipes=after.recipes or before.recipes,
         pools=after.pools or before.pools,
     )
+
+
+def _better_name(before: str, after: str) -> str:
+    """Return the newer name; the older where only that one names the weights for sure.
+
+    A local path is compared by its last part: it must not hide another publisher.
+    """
+    if not after:
+        return before
+    is_sure = is_published(after) or not is_published(before)
+    return after if is_sure or not same_weights(before, after) else before
 
 
 def _joined(base: SweepIdentity, extension: SweepIdentity) -> SweepIdentity:

@@ -69,6 +69,14 @@ def test_letter_case_of_a_checkpoint_is_no_swap():
     assert (found.segment, found.breaks) == (1, ())
 
 
+def test_a_local_path_of_the_same_weights_is_no_swap_and_hides_none():
+    path = {"checkpoint": f"/models/{OLD.rpartition('/')[2]}"}
+    other = {"checkpoint": OLD.replace("org-a", "org-b")}
+    found = history({}, path, {}, path, other)
+    assert [p.segment for p in found] == [1, 1, 1, 1, 2]
+    assert found[-1].breaks[0]["from"] == OLD
+
+
 def test_an_unknown_checkpoint_is_taken_over_and_breaks_nothing():
     found = history({}, {"checkpoint": ""}, {"checkpoint": NEW})
     assert [p.segment for p in found] == [1, 1, 2]
