@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth_views
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, path, re_path
 from django.views.generic import RedirectView
 
 from dashboard.api.application import api
@@ -12,6 +12,7 @@ from dashboard.views import (
     evaluation,
     home,
     inference,
+    keys,
     operations,
     requests,
     run_skips,
@@ -21,6 +22,7 @@ from dashboard.views import (
     webhooks,
 )
 from dashboard.views import help as help_views
+from dashboard.views import key as key_views
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -29,6 +31,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inference.html", inference.inference_html, name="inference_html"),
     path("inference.json", inference.inference_json, name="inference_json"),
     path("evaluation", evaluation.evaluation, name="evaluation"),
+    path("keys", keys.keys, name="keys"),
+    path("keys.csv", keys.keys_csv, name="keys_csv"),
+    # A key is opaque text: it may hold dots, slashes and ends of lines.
+    re_path(
+        r"^keys/(?P<key>[\s\S]*)/(?P<table>[a-z]+)\.csv\Z",
+        key_views.key_csv,
+        name="key_csv",
+    ),
+    re_path(r"^keys/(?P<key>[\s\S]*)\Z", key_views.key, name="key"),
     path("runs", runs.run_list, name="runs"),
     path("runs/<int:run_id>", runs.run, name="run"),
     path("runs/<int:run_id>/points.csv", runs.run_points_csv, name="run_points_csv"),

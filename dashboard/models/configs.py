@@ -208,8 +208,8 @@ class ConfigKey(Stamped):
         return self.key
 
     def get_absolute_url(self) -> str:
-        """Return the frontier page filtered to this key."""
-        return f"{reverse('inference')}?key={self.key}"
+        """Return the page of this key."""
+        return reverse("key", args=[self.key])
 
 
 class ConfigDefinition(models.Model):

@@ -1,5 +1,6 @@
 """Long lists by the page: a page that is not there is said, not passed over."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.paginator import Page, Paginator
@@ -9,7 +10,7 @@ LONGEST_SHOWN = 20
 
 
 def page_of(
-    found: QuerySet[Any], size: int, asked: int | str | None
+    found: QuerySet[Any] | Sequence[Any], size: int, asked: int | str | None
 ) -> tuple[Page[Any], str]:
     """Return the page asked for, the nearest where there is none, and what to say.
 

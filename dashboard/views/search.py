@@ -30,12 +30,9 @@ def search(request: HttpRequest) -> HttpResponse:
 
 
 def _only_meant(found: Found, text: str) -> Run | ConfigKey | None:
-    """Return the one run or key whose id was typed, None where there are several.
-
-    A key without a current sweep has no page to go to.
-    """
+    """Return the one run or key whose id was typed, None where there are several."""
     key = next((key for key in found.keys if key.key == text), None)
     named: list[Run | ConfigKey] = [*found.by_id, *found.by_pull]
-    if key is not None and key.is_measured:  # type: ignore[attr-defined]  # annotated
+    if key is not None:
         named.append(key)
     return named[0] if len(named) == 1 else None

@@ -17,7 +17,8 @@
       this.holder = holder;
       this.plot = holder.querySelector("[data-plot]");
       this.figure = parsed(holder.dataset.figure);
-      this.alone = parsed("frontier-alone");
+      this.alone = parsed(holder.dataset.alone || "frontier-alone");
+      this.notes = this.figure.layout.annotations || []; // those of the figure itself
       this.hidden = hidden;
       this.singled = null; // the key that the legend is pointed at
       this.drawing = null;
@@ -37,7 +38,7 @@
     themed(layout) {
       const { ink, ground, grid, edge } = this.tokens();
       const axis = { gridcolor: grid, zerolinecolor: edge, linecolor: edge };
-      return {
+      const themed = {
         ...layout,
         font: { ...layout.font, color: ink },
         hoverlabel: {
@@ -45,9 +46,16 @@
           bgcolor: ground,
           font: { ...layout.hoverlabel.font, color: ink },
         },
-        xaxis: { ...layout.xaxis, ...axis },
-        yaxis: { ...layout.yaxis, ...axis },
       };
+      for (const name of Object.keys(layout)) {
+        if (/^[xy]axis\d*$/.test(name)) themed[name] = { ...layout[name], ...axis };
+      }
+      if (layout.shapes) {
+        themed.shapes = layout.shapes.map((shape) => ({
+          ...shape, line: { ...shape.line, color: ink },
+        }));
+      }
+      return themed;
     }
 
     painted(trace) {
@@ -67,7 +75,7 @@
 
     draw() {
       const layout = this.themed(this.figure.layout);
-      layout.annotations = this.plot.layout ? this.plot.layout.annotations : [];
+      layout.annotations = this.plot.layout ? this.plot.layout.annotations : this.notes;
       layout.uirevision = "kept"; // the reader's zoom outlives a redraw
       const traces = this.figure.data.map((trace) => this.painted(trace));
       return window.Plotly.react(this.plot, traces, layout, {
@@ -79,7 +87,8 @@
 
     label() {
       const { labels } = window.Frontierboard;
-      const annotations = labels(this.plot, this.visible(), this.tokens().ink);
+      const found = labels(this.plot, this.visible(), this.tokens().ink);
+      const annotations = [...this.notes, ...found];
       return window.Plotly.relayout(this.plot, { annotations });
     }
 

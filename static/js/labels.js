@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const LABEL = { size: 11, gap: 9 };
-  const ROOM = 640; // below this width the legend has to do
+  const ROOM = 640; // below this width the legend has to do, unless the plot says so
   const pen = document.createElement("canvas").getContext("2d");
 
   const pixels = (plot, trace) => {
@@ -83,14 +83,14 @@
 
   // Returns plotly annotations for the lines among the traces that are visible.
   const labels = (plot, traces, color) => {
-    if (plot._fullLayout.xaxis._length < ROOM) return [];
+    if (plot._fullLayout.xaxis._length < (Number(plot.dataset.room) || ROOM)) return [];
     pen.font = `${LABEL.size}px ${window.getComputedStyle(plot).fontFamily}`;
     const taken = inked(plot, traces);
     const placed = [];
     const found = [];
     const named = (role) => traces.filter((t) => t.meta.role === role && t.meta.label);
     // What was before a swap is named where the lines of today leave room.
-    for (const trace of ["frontier", "overlay", "ghost"].flatMap(named)) {
+    for (const trace of ["frontier", "overlay", "ghost", "series"].flatMap(named)) {
       const places = inSight(plot, pixels(plot, trace));
       if (!places.length) continue;
       const { key, label } = trace.meta;

@@ -37,7 +37,7 @@ def test_a_pull_request_of_one_run_leads_to_it(client):
     assertRedirects(answer, run.get_absolute_url(), fetch_redirect_response=False)
 
 
-def test_an_exact_key_leads_to_its_frontier(client):
+def test_an_exact_key_leads_to_its_page(client):
     key = factories.SweepFactory(official=True).config_key
     factories.ConfigKeyFactory(key=f"{key.key}-mtp")
     answer = search(client, key.key)
@@ -46,7 +46,7 @@ def test_an_exact_key_leads_to_its_frontier(client):
 
 def test_a_key_without_a_current_sweep_is_listed_with_its_runs(client):
     key = factories.SweepFactory().config_key
-    page = search(client, key.key)
+    page = search(client, key.key.removesuffix("g"))
     assertContains(page, "no current sweep")
     assertContains(page, f'href="/runs?key={key.key}"')
 

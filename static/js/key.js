@@ -1,0 +1,76 @@
+// Draws the charts of a key, lights the rows of what is hovered, saves pictures.
+(() => {
+  "use strict";
+  const { Chart } = window.Frontierboard;
+
+  const light = (holder, id, on) => {
+    const table = document.querySelector(`[data-rows="${holder.dataset.figure}"]`);
+    const row = table && table.querySelector(`tr[data-point="${id}"]`);
+    if (row) row.classList.toggle("is-lit", on);
+  };
+
+  const bindZoom = (chart, part) => {
+    const button = part.querySelector("[data-reset-zoom]");
+    const { range } = chart.figure.layout.xaxis; // given only where there is one date
+    const reset = async () => {
+      const x = range ? { "xaxis.range": range } : { "xaxis.autorange": true };
+      await window.Plotly.relayout(chart.plot, { ...x, "yaxis.autorange": true });
+      button.hidden = true;
+    };
+    chart.plot.on("plotly_relayout", (change) => {
+      const names = Object.keys(change);
+      if (names.includes("annotations")) return;
+      if (names.some((name) => name.includes(".range["))) button.hidden = false;
+      chart.refresh();
+    });
+    chart.plot.on("plotly_doubleclick", reset);
+    button.addEventListener("click", reset);
+  };
+
+  const bindExports = (chart, part) => {
+    for (const button of part.querySelectorAll("[data-export]")) {
+      button.hidden = false;
+      button.addEventListener("click", () =>
+        chart.save(button.dataset.export, null, chart.holder.dataset.filename));
+    }
+  };
+
+  const bindHover = (chart) => {
+    const lit = (on) => (event) =>
+      event.points.forEach((point) => light(chart.holder, point.customdata[0], on));
+    chart.plot.on("plotly_hover", lit(true));
+    chart.plot.on("plotly_unhover", lit(false));
+  };
+
+  const enter = async (holder) => {
+    const chart = new Chart(holder, new Set());
+    const part = holder.closest(".chart");
+    chart.plot.replaceChildren();
+    await chart.refresh();
+    bindZoom(chart, part);
+    bindExports(chart, part);
+    bindHover(chart);
+    document.addEventListener("themechange", () => chart.refresh());
+    chart.plot.dataset.drawn = "";
+  };
+
+  // Only the questions that the chosen history asks; without a script all are shown.
+  const bindAsk = (form) => {
+    const choice = form.querySelector("[data-chooses]");
+    const show = () => {
+      for (const field of form.querySelectorAll("[data-for]")) {
+        field.hidden = field.dataset.for !== choice.value;
+        for (const input of field.querySelectorAll("input, select")) {
+          input.disabled = field.hidden;
+        }
+      }
+    };
+    choice.addEventListener("change", show);
+    // After tidy.js has made every field usable again.
+    window.addEventListener("pageshow", show);
+    show();
+  };
+
+  document.querySelectorAll("[data-figure]").forEach(enter);
+  document.querySelectorAll(".key-ask").forEach(bindAsk);
+})();
