@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,15 +74,25 @@ def browser(chromium: str) -> Iterator[Browser]:
     del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
 
 
-@pytest.fixture
-def visitor(browser: Browser, live_server: Any, request: Any) -> Iterator[Visitor]:
-    """Open a page of 1440 x 900 px; parametrize indirectly with context options."""
-    options = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"}
-    context = browser.new_context(**{**options, **getattr(request, "param", {})})
+@contextmanager
+def visiting(browser: Browser, address: str, **options: Any) -> Iterator[Visitor]:
+    """Open a page of 1440 x 900 px, unless the context's options say otherwise."""
+    usual = {"viewport": {"width": 1440, "height": 900}, "color_scheme": "light"}
+    context = browser.new_context(**{**usual, **options})
     context.add_init_script(WATCH)
     page = context.new_page()
-    visit = Visitor(page, live_server.url)
+    visit = Visitor(page, address)
     page.on("console", visit.hear)
     page.on("pageerror", lambda error: visit.complaints.append(str(error)))
-    yield visit
-    context.close()
+    try:
+        yield visit
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def visitor(browser: Browser, live_server: Any, request: Any) -> Iterator[Visitor]:
+    """A visitor of the tests' own site; parametrize indirectly with context options."""
+    options = getattr(request, "param", {})
+    with visiting(browser, live_server.url, **options) as visit:
+        yield visit
