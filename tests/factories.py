@@ -489,6 +489,47 @@ class TriageEventFactory(DjangoModelFactory):
     to_state = "acknowledged"
 
 
+class ConfigChangeFactory(DjangoModelFactory):
+    class Meta:
+        model = models.ConfigChange
+
+    repository = factory.SubFactory(RepositoryFactory)
+    config_key = factory.Sequence(lambda n: f"model-fp4-mi355x-sglang-{n}")
+    kind = "image"
+    sha = "c0ffee"
+    at = START
+    before = "img/sglang:1"
+    after = "img/sglang:2"
+
+
+class FileDefectFactory(DjangoModelFactory):
+    class Meta:
+        model = models.FileDefect
+
+    repository = "example/bench"
+    name = "amd-master.yaml"
+    text = factory.Sequence(lambda n: f"line {n}: no mapping")
+
+
+class NoiseFactory(DjangoModelFactory):
+    class Meta:
+        model = models.Noise
+
+    metric = "tput_per_gpu"
+    band = factory.Sequence(lambda n: f"band-{n}")
+    as_of = START.date()
+    value = 0.0075
+    pairs = 40
+
+
+class PullRequestCommentFactory(DjangoModelFactory):
+    class Meta:
+        model = models.PullRequestComment
+
+    repository = factory.SubFactory(RepositoryFactory)
+    pr_number = factory.Sequence(lambda n: 500 + n)
+
+
 class GenerationFactory(DjangoModelFactory):
     class Meta:
         model = models.Generation

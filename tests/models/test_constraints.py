@@ -298,6 +298,111 @@ def _():
     factories.CorrectionFactory(action="delete")
 
 
+# What changed
+
+
+@breaks("changelog_file_entry_unique")
+def _():
+    repository = factories.RepositoryFactory()
+    twice(factories.ChangelogEntryFactory, run=None, repository=repository, index=1)
+
+
+@breaks("changelog_entry_of_run_or_file")
+def _():
+    factories.ChangelogEntryFactory(run=None, repository=None)
+
+
+@breaks("config_change_unique")
+def _():
+    repository = factories.RepositoryFactory()
+    twice(factories.ConfigChangeFactory, repository=repository, config_key="k")
+
+
+@breaks("config_change_swap_is_of_model")
+def _():
+    factories.ConfigChangeFactory(kind="image", is_swap=True)
+
+
+@breaks("file_defect_unique")
+def _():
+    twice(factories.FileDefectFactory, text="line 1: no mapping")
+
+
+@breaks("file_defect_says")
+def _():
+    factories.FileDefectFactory(text="")
+
+
+@breaks("notice_says")
+def _():
+    factories.NoticeFactory(text="")
+
+
+@breaks("notice_has_author")
+def _():
+    factories.NoticeFactory(author="")
+
+
+@breaks("notice_kind_known")
+def _():
+    factories.NoticeFactory(kind="shout")
+
+
+@breaks("sweep_swap_has_segment")
+def _():
+    factories.SweepFactory(official=True, is_swap=True, segment=None)
+
+
+# What got worse
+
+
+@breaks("regression_unique")
+def _():
+    found = factories.RegressionFactory()
+    factories.RegressionFactory(
+        run=found.run,
+        config_key=found.config_key,
+        scenario=found.scenario,
+        kind=found.kind,
+    )
+
+
+@breaks("regression_kind_known")
+def _():
+    factories.RegressionFactory(kind="mood")
+
+
+@breaks("regression_state_known")
+def _():
+    factories.RegressionFactory(state="ignored")
+
+
+@breaks("regression_recovered_when")
+def _():
+    factories.RegressionFactory(recovered_by=factories.RunFactory(), recovered_at=None)
+
+
+@breaks("triage_event_has_author")
+def _():
+    factories.TriageEventFactory(author="")
+
+
+@breaks("noise_unique")
+def _():
+    twice(factories.NoiseFactory, band="1-16")
+
+
+@breaks("noise_not_negative")
+def _():
+    factories.NoiseFactory(value=-0.1)
+
+
+@breaks("comment_one_per_pr")
+def _():
+    repository = factories.RepositoryFactory()
+    twice(factories.PullRequestCommentFactory, repository=repository, pr_number=1)
+
+
 @breaks("generation_is_one_row")
 def _():
     factories.GenerationFactory(id=2)
