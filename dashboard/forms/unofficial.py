@@ -77,7 +77,7 @@ def asked_runs(query: QueryDict) -> Asked:
         return Asked()
     texts = [text for name in named for text in query.getlist(name)]
     parts = [part.strip() for text in texts for part in str(text).split(",")]
-    found = {part: _read(part) for part in dict.fromkeys(parts) if part}
+    found = {part: read_run(part) for part in dict.fromkeys(parts) if part}
     runs = _folded(run for run in found.values() if run)
     bad = [part for part, run in found.items() if run is None]
     refused = [*_bad(named[0], bad), *_beyond(named[0], runs[MOST_RUNS:])]
@@ -94,7 +94,8 @@ def rewritten(query: QueryDict, runs: Iterable[AskedRun]) -> str:
     return kept.urlencode(safe="/:,")
 
 
-def _read(text: str) -> AskedRun | None:
+def read_run(text: str) -> AskedRun | None:
+    """Read an id, or the address of a run, with or without an attempt."""
     repository, plain = "", _PLAIN.fullmatch(text)
     if plain:
         run_id, attempt = plain.groups()
