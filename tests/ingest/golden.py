@@ -59,11 +59,14 @@ _CONTENT = {
                s.acceptance_length, s.acceptance_evidence, s.planned,
                s.received_count, s.mapping_method, s.mapping_candidates,
                s.mapping_flags, s.state, s.state_reason,
-               e.run_id IS NULL, s.measured_at, s.official_at
+               e.run_id IS NULL, s.measured_at, s.official_at, s.harness, s.pools,
+               s.grid, before.github_run_id, s.segment, s.breaks, s.markers, s.is_swap
         FROM dashboard_sweep s JOIN dashboard_run r ON r.id = s.run_id
         JOIN dashboard_configkey k ON k.id = s.config_key_id
         LEFT JOIN dashboard_checkpoint c ON c.id = s.checkpoint_id
-        LEFT JOIN dashboard_sweep e ON e.id = s.extends_id""",
+        LEFT JOIN dashboard_sweep e ON e.id = s.extends_id
+        LEFT JOIN dashboard_sweep p ON p.id = s.previous_id
+        LEFT JOIN dashboard_run before ON before.id = p.run_id""",
     "points": """
         SELECT r.github_run_id, k.key, s.scenario, d.label, p.concurrency,
                p.fingerprint, p.attempt, p.is_current, p.is_excluded, p.is_out,

@@ -10,8 +10,9 @@ import pytest
 from django.apps import apps
 from django.db import connection, transaction
 
+from dashboard.corrections import Target, correct, undo
 from dashboard.models import ChangelogEntry, EvalResult, Point, Run, RunStat, Sweep
-from ingest.pipeline import replay_run
+from ingest.pipeline import derive_run, replay_run
 from tests.ingest import golden
 
 SHORT_ROLE = re.compile(r"/EP\d+| DPA")
@@ -157,7 +158,8 @@ def test_agentic_interactivity_is_recomputed_from_latency(all_runs: Path) -> Non
 
 
 def test_link_states_and_the_newest_statistics_are_kept(all_runs: Path) -> None:
-    links = {e.run.github_run_id: e.link_state for e in ChangelogEntry.objects.all()}
+    entries = ChangelogEntry.objects.values_list("run__github_run_id", "link_state")
+    links = dict(entries)
     assert links[33484262630] == "placeholder"
     assert links[33598359757] == "placeholder"
     assert links[33588417338] == "missing"
@@ -176,6 +178,68 @@ def test_invalid_power_is_flagged_and_stays_on_the_frontier(all_runs: Path) -> N
     assert (33100000001, "TP4", 8) in places
     assert (33300000002, "TP4 mtp", 16) in places
     assert not Point.objects.filter(is_out=True).exists()
+
+
+def _history(key: str) -> list[Sweep]:
+    placed = Sweep.objects.filter(config_key__key=key, segment__isnull=False)
+    return list(placed.select_related("run", "previous__run").order_by("official_at"))
+
+
+def test_each_of_two_keys_has_one_swap_and_no_other_key_has_any(
+    all_runs: Path,
+) -> None:
+    swaps = Sweep.objects.filter(is_swap=True)
+    found = {(s.config_key.key, s.run.github_run_id) for s in swaps}
+    assert found == {(golden.SGLANG, 33598359757), (golden.MTP, 33598359757)}
+    for swap in swaps:
+        (broke,) = swap.breaks
+        assert broke == {"kind": "checkpoint", "from": golden.OLD, "to": golden.NEW}
+        assert swap.previous is not None
+        assert swap.previous.run.github_run_id == 33300000002
+    assert not Sweep.objects.filter(is_swap=False).exclude(breaks=[]).exists()
+
+
+@pytest.mark.parametrize("key", [golden.SGLANG, golden.MTP])
+def test_segments_and_markers_of_the_swapped_keys(all_runs: Path, key: str) -> None:
+    history = _history(key)
+    assert [(s.run.github_run_id, s.segment) for s in history] == [
+        (33100000001, 1),
+        (33300000002, 1),
+        (33598359757, 2),
+        (33500000006, 2),
+        (33600000007, 2),
+    ]
+    _, bump, swap, again, recovery = history
+    (image,) = bump.markers
+    assert (image["kind"], image["from"][-8:], image["to"][-8:]) == (
+        *("image", "20260730", "20260829"),
+    )
+    (grid,) = swap.markers
+    assert (grid["kind"], grid["added"]) == ("grid", [])
+    assert {label.split()[0] for label, _ in grid["dropped"]} == {"TP4"}
+    assert sum(len(places) for _, places in grid["dropped"]) == 3
+    assert again.markers == recovery.markers == []
+
+
+def test_runs_that_are_not_official_have_no_place_in_a_history(all_runs: Path) -> None:
+    for run_id in (33484262630, 33588417338, 31560100623):
+        sweeps = Sweep.objects.filter(run__github_run_id=run_id)
+        assert sweeps.exists()
+        assert not sweeps.exclude(segment=None, previous=None).exists()
+
+
+def test_excluding_the_swap_and_undoing_it_restores_every_place(all_runs: Path) -> None:
+    before = golden.state()
+    run = Run.objects.get(github_run_id=33598359757)
+    correction = correct(
+        target=Target(action="exclude", run=run), author="kim", reason="wrong weights"
+    )
+    derive_run(run)
+    swaps = Sweep.objects.filter(is_swap=True)
+    assert {s.run.github_run_id for s in swaps} == {33500000006}
+    undo(correction=correction, author="kim", reason="they were right")
+    derive_run(run)
+    assert golden.state() == before
 
 
 def test_ingesting_twice_changes_no_row(all_runs: Path) -> None:
