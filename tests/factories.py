@@ -360,6 +360,28 @@ class EvalResultFactory(DjangoModelFactory):
     mapping_method = "fingerprint"
 
 
+class EvalFloorFactory(DjangoModelFactory):
+    class Meta:
+        model = models.EvalFloor
+
+    task = factory.Sequence(lambda n: f"task-{n}")
+    minimum = 0.9
+    valid_from = START.date()
+    source = "eval-thresholds.yaml"
+    author = "ada"
+
+
+class EvalSampleFactory(DjangoModelFactory):
+    class Meta:
+        model = models.EvalSample
+
+    eval = factory.SubFactory(EvalResultFactory)
+    doc_id = factory.Sequence(lambda n: n)
+    filter = "strict-match"
+    score = 1.0
+    passed = True
+
+
 class ChangelogEntryFactory(DjangoModelFactory):
     class Meta:
         model = models.ChangelogEntry

@@ -18,7 +18,7 @@ from dashboard.models.configs import (
     ConfigSnapshot,
 )
 from dashboard.models.corrections import Correction
-from dashboard.models.evals import EvalResult
+from dashboard.models.evals import EvalFloor, EvalResult, EvalSample
 from dashboard.models.fetches import Fetch, ReuseLink, WebhookDelivery
 from dashboard.models.generation import Generation
 from dashboard.models.points import Deployment, Point, Sweep
@@ -58,7 +58,9 @@ __all__ = [
     "ConfigSnapshot",
     "Correction",
     "Deployment",
+    "EvalFloor",
     "EvalResult",
+    "EvalSample",
     "Fetch",
     "FileDefect",
     "Generation",

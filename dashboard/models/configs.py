@@ -13,6 +13,14 @@ class Checkpoint(models.Model):
     """The exact weights served, by their published name where one is known."""
 
     name = models.CharField(max_length=300)
+    reference = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        help_text="the weights that its eval scores are to recover",
+    )
 
     class Meta:
         constraints = [

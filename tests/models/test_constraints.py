@@ -243,6 +243,27 @@ def _():
 # Changelog, requests, corrections, generation
 
 
+@breaks("eval_floor_unique")
+def _():
+    twice(factories.EvalFloorFactory, task="gsm8k")
+
+
+@breaks("eval_floor_is_fraction")
+def _():
+    factories.EvalFloorFactory(minimum=94)
+
+
+@breaks("eval_floor_says_why")
+def _():
+    factories.EvalFloorFactory(source="")
+
+
+@breaks("eval_sample_unique")
+def _():
+    sample = factories.EvalSampleFactory()
+    factories.EvalSampleFactory(eval=sample.eval, doc_id=sample.doc_id)
+
+
 @breaks("changelog_entry_unique")
 def _():
     twice(factories.ChangelogEntryFactory, run=factories.RunFactory(), index=0)
