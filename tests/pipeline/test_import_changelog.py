@@ -63,7 +63,7 @@ def test_every_entry_is_stored_once(masters, changelog, capsys):
     assert "2 entries: 0 new, 0 changed, 0 removed" in capsys.readouterr().out
     assert (counts(), Generation.objects.get().number) == (before, generation)
     assert [entry.pk for entry in entries()] == ids
-    assert {(e.run, e.repository.full_name, e.pr_number) for e in entries()} == {
+    assert {(e.run, str(e.repository), e.pr_number) for e in entries()} == {
         (None, REPOSITORY, 7)
     }
 
@@ -114,10 +114,14 @@ def test_a_key_that_newer_masters_lack_becomes_retired(masters, changelog):
 def test_what_only_a_pull_request_defines_retires_nothing(masters, changelog, desk):
     changelog.write_text(GOOD)
     run_command(changelog)
-    pull = {"event": "pull_request", "head_branch": "x", "head_sha": "d" * 40}
-    created = iso(STARTED + timedelta(days=9))
+    pull = {
+        "event": "pull_request",
+        "head_branch": "x",
+        "head_sha": "d" * 40,
+        "created_at": iso(STARTED + timedelta(days=9)),
+    }
     desk.ingest(
-        run=run_object(**pull, created_at=created),
+        run=run_object() | pull,
         configs={"amd-master.yaml": master("other")},
     )
     assert Run.objects.get().event == "pull_request"
