@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol, TypeVar
 
 from dashboard.analysis.comparison import Axes
 from dashboard.analysis.segments import NOTICE, Change, SweepIdentity
@@ -135,6 +136,25 @@ def break_words(breaks: Iterable[Change]) -> tuple[str, ...]:
     )
 
 
-def most_severe(verdicts: Sequence[SweepVerdict]) -> SweepVerdict | None:
+class Told(Protocol):
+    """A verdict on one key and scenario, as far as a line tells it."""
+
+    @property
+    def config_key(self) -> str:
+        """Return the key."""
+
+    @property
+    def verdict(self) -> str:
+        """Return the outcome in a word."""
+
+    @property
+    def sentence(self) -> str:
+        """Return one sentence that a person can paste."""
+
+
+AnyTold = TypeVar("AnyTold", bound=Told)
+
+
+def most_severe(verdicts: Sequence[AnyTold]) -> AnyTold | None:
     """Return the verdict to be told first, None where there is none."""
-    return min(verdicts, key=lambda v: SEVERITY.index(v.verdict), default=None)
+    return min(verdicts, key=lambda v: SEVERITY.index(Verdict(v.verdict)), default=None)

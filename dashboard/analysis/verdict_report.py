@@ -6,13 +6,14 @@ from typing import Any
 
 from dashboard.analysis.comparison import Coverage
 from dashboard.analysis.segments import GRID, NOTICE, Change
-from dashboard.analysis.sides import SweepVerdict, most_severe
+from dashboard.analysis.sides import SweepVerdict, Told, most_severe
 from dashboard.analysis.verdict_json import flagged_places
 from dashboard.vocabulary.markdown import code, plain
 
 Writer = Callable[[str], str]
 
 NOTHING_MEASURED = "nothing to judge: no usable point"
+HIDDEN = "not judged: a person took the run out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class RunFacts:
     evals: str
     acceptance: Sequence[str] = ()
     measured_in: int | None = None
+    is_hidden: bool = False
 
     @property
     def points(self) -> str:
@@ -44,16 +46,28 @@ class RunFacts:
         return f"{self.received} of {self.planned} points"
 
     @property
+    def nothing(self) -> str:
+        """Return why there is no verdict, where there is none."""
+        if self.is_hidden:
+            return HIDDEN
+        if self.measured_in is not None:
+            return f"measured in run {self.measured_in}"
+        return NOTHING_MEASURED
+
+    @property
     def outcome(self) -> str:
         """Return the conclusion; the status of a run that has none so far."""
         return self.conclusion or self.status
 
 
-def one_line_verdict(verdicts: Sequence[SweepVerdict]) -> str:
-    """Return what is to be known first: the worst verdict and how many others."""
+def one_line_verdict(verdicts: Sequence[Told], nothing: str = NOTHING_MEASURED) -> str:
+    """Return what is to be known first: the worst verdict and how many others.
+
+    ``nothing`` is what to say where there is no verdict at all.
+    """
     worst = most_severe(verdicts)
     if worst is None:
-        return NOTHING_MEASURED
+        return nothing
     if len(verdicts) == 1:
         return worst.sentence
     counts: dict[str, int] = {}
@@ -68,7 +82,7 @@ def text_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> Iterator[s
     """Yield the lines of a report for a terminal."""
     yield f"run {facts.run_id}: {facts.outcome}, {facts.points}, evals: {facts.evals}"
     if not verdicts:
-        yield f"  {_nothing(facts)}"
+        yield f"  {facts.nothing}"
     for verdict in verdicts:
         yield f"  {verdict.config_key} {verdict.scenario}"
         yield f"    {verdict.sentence}"
@@ -92,15 +106,9 @@ def markdown_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
-def _nothing(facts: RunFacts) -> str:
-    if facts.measured_in is not None:
-        return f"measured in run {facts.measured_in}"
-    return NOTHING_MEASURED
-
-
 def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     worst = most_severe(verdicts)
-    state = worst.verdict if worst else _nothing(facts)
+    state = worst.verdict if worst else facts.nothing
     attempt = "" if facts.attempt is None else f", attempt {facts.attempt}"
     return "\n".join(
         [

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdict_report import RunFacts, one_line_verdict
-from dashboard.models import Run
+from dashboard.models import Point, Run
 from dashboard.queries import run_parts
 from dashboard.queries.run_accuracy import Accuracy, accuracy
 from dashboard.queries.verdicts import judge_run
@@ -26,13 +26,22 @@ class RunVerdict:
     @property
     def line(self) -> str:
         """Return the sentence that is to be known first."""
-        return one_line_verdict(self.verdicts)
+        return one_line_verdict(self.verdicts, self.facts.nothing)
 
 
 def stored_run(github_run_id: int) -> Run | None:
     """Return a run by its id at the forge, None where it is not stored."""
     found = Run.objects.select_related("repository", "published_by")
     return found.filter(github_run_id=github_run_id).first()
+
+
+def has_attempt(run: Run, attempt: int | None) -> bool:
+    """Tell whether anything is stored of an attempt; of a run as a whole always."""
+    if attempt is None:
+        return True
+    if run.attempts.filter(attempt=attempt).exists():
+        return True
+    return Point.objects.filter(sweep__run=run, attempt=attempt).exists()
 
 
 def run_verdict(
@@ -44,11 +53,15 @@ def run_verdict(
 ) -> RunVerdict:
     """Judge a run; one that publishes another's measurements is judged by those.
 
-    Against ``base`` where it is given, else against the official record.
+    Against ``base`` where it is given, else against the official record. What a
+    person took out is not judged.
     """
     measured = run_parts.source_run(run) or run
-    verdicts = judge_run(
-        measured, base=base, attempt=attempt, base_attempt=base_attempt
+    is_hidden = Run.Publication.HIDDEN in (run.publication, measured.publication)
+    verdicts = (
+        []
+        if is_hidden
+        else judge_run(measured, base=base, attempt=attempt, base_attempt=base_attempt)
     )
     evals = run_parts.evals(measured, attempt)
     word = accuracy(evals, measured.eval_planned_count)
@@ -66,7 +79,8 @@ def run_verdict(
         planned=measured.planned_count,
         evals=evals_text(word),
         acceptance=_acceptance(verdicts, measured),
-        measured_in=None if measured is run else measured.github_run_id,
+        measured_in=run.reuse_source_run_id,
+        is_hidden=is_hidden,
     )
     return RunVerdict(facts, verdicts, word)
 

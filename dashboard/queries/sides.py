@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 from django.db.models import FloatField, Q, QuerySet
@@ -79,14 +79,43 @@ def _side(row: Mapping[str, Any], attempt: int | None) -> Side:
     )
 
 
+def sides_of_runs(asked: Sequence[tuple[int, int | None]]) -> list[list[Side]]:
+    """Return what each run, by its primary key, or an attempt of it, measured.
+
+    In one query. What only extends a sweep is left out: it has nothing to be held
+    against. Of an attempt all sweeps of the run are given.
+    """
+    measured = Sweep.objects.filter(
+        run__in={pk for pk, _ in asked}, extends__isnull=True
+    ).order_by("config_key__key", "scenario", "pk")
+    rows = list(measured.values("run_id", *_SIDE_FIELDS))
+    return [
+        [
+            _side(row, attempt)
+            for row in rows
+            if row["run_id"] == pk and (attempt is not None or row["received_count"])
+        ]
+        for pk, attempt in asked
+    ]
+
+
 def points_of(compared: Iterable[Side]) -> dict[tuple[int, int | None], pd.DataFrame]:
     """Return the points of each side by (sweep id, attempt), in one query.
 
-    Columns ``deployment`` (its id), ``concurrency``, ``is_out`` and the metrics of
-    ``COMPARED``, NaN where missing. Points of folded sweeps stand with the side.
-    Without an attempt those that count; of an attempt all that nobody excluded.
+    As :func:`points_of_side` gives them.
     """
     compared = list(compared)
+    frame = all_points(compared)
+    return {
+        (side.sweep_id, side.attempt): points_of_side(frame, side) for side in compared
+    }
+
+
+def all_points(compared: Iterable[Side]) -> pd.DataFrame:
+    """Return the points of some sides in one frame, to be taken apart again.
+
+    Without an attempt those that count; of an attempt all that nobody excluded.
+    """
     asked: dict[int | None, set[int]] = {}
     for side in compared:
         ids = asked.setdefault(side.attempt, set())
@@ -99,11 +128,15 @@ def points_of(compared: Iterable[Side]) -> dict[tuple[int, int | None], pd.DataF
             else Q(attempt=attempt, is_excluded=False)
         )
         chosen |= counting & Q(sweep_id__in=ids)
-    frame = _frame(Point.objects.filter(chosen))
-    return {(side.sweep_id, side.attempt): _of_side(frame, side) for side in compared}
+    return _frame(Point.objects.filter(chosen))
 
 
-def _of_side(frame: pd.DataFrame, side: Side) -> pd.DataFrame:
+def points_of_side(frame: pd.DataFrame, side: Side) -> pd.DataFrame:
+    """Return a side's rows of ``all_points``; those of folded sweeps stand with it.
+
+    Columns ``deployment`` (its id), ``concurrency``, ``is_out`` and the metrics of
+    ``COMPARED``, NaN where missing.
+    """
     is_of = frame["sweep_id"].isin([side.sweep_id, *side.folded])
     if side.attempt is None:
         is_of &= frame["is_current"]
@@ -137,40 +170,52 @@ def _metric(name: str) -> Cast:
     return Cast(KeyTextTransform(name, "metrics"), FloatField())
 
 
-def labels_of(frames: Iterable[pd.DataFrame]) -> dict[int, str]:
+def labels_of(points: pd.DataFrame) -> dict[int, str]:
     """Return how the deployments of these points are written, by id."""
-    ids = {int(pk) for frame in frames for pk in frame["deployment"].unique()}
+    ids = {int(pk) for pk in points["deployment"].unique()}
     return dict(Deployment.objects.filter(pk__in=ids).values_list("pk", "label"))
 
 
-def folded_before(
-    bases: Sequence[tuple[Side, datetime]],
-) -> dict[int, tuple[int, ...]]:
-    """Return, by its sweep id, what belongs to each base and was official by a time.
+def folded_before(bases: Sequence[tuple[Side, datetime]]) -> list[tuple[int, ...]]:
+    """Return what belongs to each base and was official by a time, as sweep ids.
 
     What extends it, and repeats on its commit: replicates are folded, not history.
     """
     if not bases:
-        return {}
-    belonging = Q(extends_id__in=[base.sweep_id for base, _ in bases])
-    for base, _ in bases:
-        if base.sha:
-            belonging |= Q(
-                config_key__key=base.config_key,
-                scenario=base.scenario,
-                run__sha=base.sha,
-            )
-    rows = Sweep.objects.filter(belonging, segment__isnull=False).values_list(
-        *("pk", "config_key__key", "scenario", "run__sha", "extends_id"), "official_at"
-    )
-    found: dict[int, list[int]] = {base.sweep_id: [] for base, _ in bases}
-    for pk, key, scenario, sha, extends, at in rows.order_by("official_at", "pk"):
-        for base, until in bases:
-            is_repeat = sha == base.sha and bool(sha)
-            is_same = (key, scenario) == (base.config_key, base.scenario) and is_repeat
-            if (extends == base.sweep_id or is_same) and at < until:
-                found[base.sweep_id].append(pk)
-    return {
-        base.sweep_id: tuple(pk for pk in found[base.sweep_id] if pk != base.sweep_id)
-        for base, _ in bases
-    }
+        return []
+    belonging = Q(extends_id__in={base.sweep_id for base, _ in bases})
+    for key, scenario, sha in {
+        (base.config_key, base.scenario, base.sha) for base, _ in bases if base.sha
+    }:
+        belonging |= Q(config_key__key=key, scenario=scenario, run__sha=sha)
+    found = Sweep.objects.filter(belonging, segment__isnull=False)
+    rows = [_Belonging(*row) for row in found.values_list(*_BELONGING_FIELDS)]
+    rows.sort(key=lambda row: (row.at, row.pk))
+    return [
+        tuple(row.pk for row in rows if row.at < until and row.belongs_to(base))
+        for base, until in bases
+    ]
+
+
+class _Belonging(NamedTuple):
+    """An official sweep that may be a part of another one."""
+
+    pk: int
+    config_key: str
+    scenario: str
+    sha: str
+    extends: int | None
+    at: datetime
+
+    def belongs_to(self, base: Side) -> bool:
+        if self.pk == base.sweep_id:
+            return False
+        is_same = (self.config_key, self.scenario) == (base.config_key, base.scenario)
+        is_repeat = is_same and bool(base.sha) and self.sha == base.sha
+        return is_repeat or self.extends == base.sweep_id
+
+
+_BELONGING_FIELDS = (
+    *("pk", "config_key__key", "scenario", "run__sha", "extends_id"),
+    "official_at",
+)

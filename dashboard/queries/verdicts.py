@@ -1,22 +1,33 @@
 """The verdict on what a run measured: against which baseline, and what came of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
-from operator import or_
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple
 
+import pandas as pd
 from django.db.models import Q
 
-from dashboard.analysis.comparison import Comparison, compare
+from dashboard.analysis.comparison import Axes, Comparison, compare
 from dashboard.analysis.noise import Noise as NoiseValue
 from dashboard.analysis.noise import NoiseTable
 from dashboard.analysis.segments import NOTICE, Change, breaks, markers_between
 from dashboard.analysis.sides import Side, SweepVerdict, break_words
 from dashboard.analysis.verdicts import Candidate, judge
 from dashboard.models import ConfigKey, Noise, Notice, Run, Sweep
-from dashboard.queries.sides import folded_before, labels_of, points_of, sides
+from dashboard.queries.sides import (
+    all_points,
+    folded_before,
+    labels_of,
+    points_of_side,
+    sides,
+    sides_of_runs,
+)
 from dashboard.vocabulary.metrics import default_axes
 from dashboard.vocabulary.scenarios import AGENTIC
+
+# A head and what it is held against, None where there is nothing.
+Pair = tuple[Side, Side | None]
 
 
 def judge_run(
@@ -32,85 +43,169 @@ def judge_run(
     that only extends another one has nothing to be held against and is left out. The
     number of queries does not depend on how many keys there are.
     """
-    measured = run.sweeps.filter(extends__isnull=True)
-    heads = [s for s in sides(measured, attempt) if attempt is not None or s.received]
-    chosen = baselines(heads) if base is None else _sides_of(base, base_attempt)
-    return judge_sides([(head, chosen.get(_place(head))) for head in heads])
+    if base is None:
+        (verdicts,) = judge_runs([(run, attempt)])
+        return verdicts
+    (heads,) = sides_of_runs([(run.pk, attempt)])
+    chosen = _sides_of(base, base_attempt)
+    verdicts = judge_sides([(head, chosen.get(_place(head))) for head in heads])
+    reason = f"run {base.github_run_id} did not measure this key"
+    return [
+        v if v.base else replace(v, judged=replace(v.judged, reason=reason))
+        for v in verdicts
+    ]
 
 
-def judge_sides(pairs: Sequence[tuple[Side, Side | None]]) -> list[SweepVerdict]:
+def judge_runs(asked: Sequence[tuple[Run, int | None]]) -> list[list[SweepVerdict]]:
+    """Judge several runs, or attempts, each against the official record.
+
+    In as many queries as one of them.
+    """
+    groups = sides_of_runs([(run.pk, attempt) for run, attempt in asked])
+    heads = [head for group in groups for head in group]
+    chosen = _baseline_of_each(heads)
+    return judge_groups(
+        [[(head, chosen[_identity(head)]) for head in group] for group in groups]
+    )
+
+
+def judge_sides(pairs: Sequence[Pair]) -> list[SweepVerdict]:
     """Judge heads against their bases, all of one run together."""
-    pairs = _with_folded(pairs)
-    compared = [side for pair in pairs for side in pair if side is not None]
-    frames = points_of(compared)
-    noise = noise_table()
-    staff = _staff_breaks(pairs)
-    found: list[tuple[Comparison | None, tuple[Change, ...]]] = []
-    for head, base in pairs:
-        if base is None:
-            found.append((None, ()))
-            continue
-        comparison = compare(
-            frames[base.sweep_id, base.attempt],
-            frames[head.sweep_id, head.attempt],
-            axes=default_axes(agentic=head.scenario == AGENTIC),
-            noise=noise,
-            planned=head.planned,
-        )
-        broken = breaks(base.identity, head.identity)
-        found.append((comparison, (*broken, *staff.get(head.sweep_id, ()))))
+    (verdicts,) = judge_groups([pairs])
+    return verdicts
+
+
+def judge_groups(groups: Sequence[Sequence[Pair]]) -> list[list[SweepVerdict]]:
+    """Judge the pairs of each group together, and groups apart from each other.
+
+    Tables are read once for all of them.
+    """
+    groups = _with_folded(groups)
+    pairs = [pair for group in groups for pair in group]
+    points = all_points(side for pair in pairs for side in pair if side is not None)
+    read = _Read(points, noise_table(), _staff_breaks(pairs), labels_of(points))
+    return [_judged(group, read) for group in groups]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What was read for all groups; ``staff`` are breaks by (head, base) sweep id."""
+
+    points: pd.DataFrame
+    noise: NoiseTable
+    staff: Mapping[tuple[int, int], tuple[Change, ...]]
+    labels: Mapping[int, str]
+
+
+def _judged(pairs: Sequence[Pair], read: _Read) -> list[SweepVerdict]:
+    found = [_compared(head, base, read) for head, base in pairs]
     judged = judge(
         [
             Candidate(head.config_key, comparison, break_words(broken))
             for (head, _), (comparison, broken) in zip(pairs, found, strict=True)
         ]
     )
-    labels = labels_of(frames.values())
     return [
         SweepVerdict(
             head=head,
             base=base,
-            axes=default_axes(agentic=head.scenario == AGENTIC),
+            axes=_axes(head),
             judged=verdict,
             breaks=broken,
             markers=tuple(
                 markers_between(base.identity, head.identity) if base else ()
             ),
-            labels=labels,
+            labels=read.labels,
         )
         for (head, base), (_, broken), verdict in zip(pairs, found, judged, strict=True)
     ]
+
+
+def _compared(
+    head: Side, base: Side | None, read: _Read
+) -> tuple[Comparison | None, tuple[Change, ...]]:
+    """Return the numbers of a pair, and what keeps them from being compared."""
+    if base is None:
+        return None, ()
+    comparison = compare(
+        points_of_side(read.points, base),
+        points_of_side(read.points, head),
+        axes=_axes(head),
+        noise=read.noise,
+        planned=head.planned,
+    )
+    staff = read.staff.get((head.sweep_id, base.sweep_id), ())
+    return comparison, (*breaks(base.identity, head.identity), *staff)
+
+
+def _axes(head: Side) -> Axes:
+    return default_axes(agentic=head.scenario == AGENTIC)
+
+
+def _identity(side: Side) -> tuple[int, int | None]:
+    return side.sweep_id, side.attempt
 
 
 def baselines(heads: Iterable[Side]) -> dict[tuple[str, str], Side]:
     """Return the newest earlier official sweep of each head's key and scenario.
 
     Earlier by the date under which each counts; never a held one, never one of the
-    head's own run or commit: repeats are no history. By (config key, scenario).
+    head's own run or commit: repeats are no history. Heads are of one run; by (config
+    key, scenario).
     """
     heads = list(heads)
+    found = _baseline_of_each(heads)
+    chosen = ((_place(head), found[_identity(head)]) for head in heads)
+    return {place: base for place, base in chosen if base is not None}
+
+
+def _baseline_of_each(
+    heads: Sequence[Side],
+) -> dict[tuple[int, int | None], Side | None]:
+    """Return each head's baseline by (sweep id, attempt), in two queries."""
     if not heads:
         return {}
-    earlier = reduce(
-        or_,
-        (
-            Q(
-                config_key__key=head.config_key,
-                scenario=head.scenario,
-                official_at__lt=head.at,
-            )
-            & ~Q(run__github_run_id=head.run_id)
-            & (~Q(run__sha=head.sha) if head.sha else Q())
-            for head in heads
-        ),
-    )
-    newest = (
-        Sweep.objects.filter(earlier, segment__isnull=False, extends__isnull=True)
-        .order_by("config_key_id", "scenario", "-official_at", "-run__github_run_id")
-        .distinct("config_key_id", "scenario")
-    )
-    found = sides(Sweep.objects.filter(pk__in=newest.values("pk")))
-    return {_place(side): side for side in found}
+    wanted = Q()
+    for key, scenario in {_place(head) for head in heads}:
+        wanted |= Q(config_key__key=key, scenario=scenario)
+    latest = max(head.at for head in heads)
+    official = Sweep.objects.filter(
+        wanted, segment__isnull=False, extends__isnull=True, official_at__lt=latest
+    ).order_by("-official_at", "-run__github_run_id")
+    rows: dict[tuple[str, str], list[_Official]] = {}
+    for row in map(_Official._make, official.values_list(*_OFFICIAL_FIELDS)):
+        rows.setdefault((row.config_key, row.scenario), []).append(row)
+    chosen = {
+        _identity(head): next(
+            (row.pk for row in rows.get(_place(head), ()) if row.precedes(head)), None
+        )
+        for head in heads
+    }
+    ids = {pk for pk in chosen.values() if pk is not None}
+    found = {side.sweep_id: side for side in sides(Sweep.objects.filter(pk__in=ids))}
+    return {head: found.get(pk or 0) for head, pk in chosen.items()}
+
+
+class _Official(NamedTuple):
+    """A sweep that may be a baseline."""
+
+    pk: int
+    config_key: str
+    scenario: str
+    run_id: int
+    sha: str
+    at: datetime
+
+    def precedes(self, head: Side) -> bool:
+        """Tell whether it came before, of another run and another commit."""
+        is_repeat = bool(head.sha) and self.sha == head.sha
+        return self.at < head.at and self.run_id != head.run_id and not is_repeat
+
+
+_OFFICIAL_FIELDS = (
+    *("pk", "config_key__key", "scenario", "run__github_run_id", "run__sha"),
+    "official_at",
+)
 
 
 def noise_table() -> NoiseTable:
@@ -134,22 +229,34 @@ def _place(side: Side) -> tuple[str, str]:
     return side.config_key, side.scenario
 
 
-def _with_folded(
-    pairs: Sequence[tuple[Side, Side | None]],
-) -> list[tuple[Side, Side | None]]:
+def _with_folded(groups: Sequence[Sequence[Pair]]) -> list[list[Pair]]:
     """Return the pairs, each base with what belongs to it and came before the head."""
-    bases = [(base, head.at) for head, base in pairs if base is not None]
-    folded = folded_before([b for b in bases if b[0].attempt is None])
+    wanted = {
+        (_identity(head), _identity(base)): (base, head.at)
+        for group in groups
+        for head, base in group
+        if base is not None and base.attempt is None
+    }
+    folded = dict(zip(wanted, folded_before(list(wanted.values())), strict=True))
     return [
-        (head, base and replace(base, folded=folded.get(base.sweep_id, ())))
-        for head, base in pairs
+        [
+            (
+                head,
+                base
+                and replace(
+                    base, folded=folded.get((_identity(head), _identity(base)), ())
+                ),
+            )
+            for head, base in group
+        ]
+        for group in groups
     ]
 
 
 def _staff_breaks(
-    pairs: Iterable[tuple[Side, Side | None]],
-) -> Mapping[int, tuple[Change, ...]]:
-    """Return the breaks that staff put between the sides, by the head's sweep id."""
+    pairs: Iterable[Pair],
+) -> Mapping[tuple[int, int], tuple[Change, ...]]:
+    """Return the breaks that staff put between the sides, by their sweep ids."""
     notices = list(Notice.objects.filter(kind=Notice.Kind.BREAK).order_by("at", "pk"))
     if not notices:
         return {}
@@ -161,10 +268,16 @@ def _staff_breaks(
         )
     }
     return {
-        head.sweep_id: tuple(
+        (head.sweep_id, base.sweep_id): tuple(
             {"kind": NOTICE, "text": notice.text, "at": notice.at.isoformat()}
             for notice in notices
-            if base.at < notice.at <= head.at and notice.is_about(keys[head.config_key])
+            if _lies_between(notice.at, base, head)
+            and notice.is_about(keys[head.config_key])
         )
         for head, base in between
     }
+
+
+def _lies_between(moment: datetime, base: Side, head: Side) -> bool:
+    """Tell whether a moment parts two sides, whichever of them is the older one."""
+    return min(base.at, head.at) < moment <= max(base.at, head.at)

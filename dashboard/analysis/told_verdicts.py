@@ -1,0 +1,73 @@
+"""A verdict as pages tell it: read from the plain values that are kept of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.analysis.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ToldVerdict:
+    """One key and scenario; ``numbers`` are those of ``verdict_json``."""
+
+    numbers: Mapping[str, Any]
+
+    @property
+    def config_key(self) -> str:
+        """Return the key."""
+        return str(self.numbers["config_key"])
+
+    @property
+    def scenario(self) -> str:
+        """Return the scenario."""
+        return str(self.numbers["scenario"])
+
+    @property
+    def verdict(self) -> str:
+        """Return the outcome in a word."""
+        return str(self.numbers["verdict"])
+
+    @property
+    def sentence(self) -> str:
+        """Return one sentence that a person can paste."""
+        return str(self.numbers["sentence"])
+
+    @property
+    def baseline(self) -> Mapping[str, Any] | None:
+        """Return what the sweep was held against."""
+        found: Mapping[str, Any] | None = self.numbers["baseline"]
+        return found
+
+    @property
+    def base_token(self) -> str:
+        """Return how a link names the baseline, empty where there is none."""
+        if self.baseline is None:
+            return ""
+        attempt = self.baseline["attempt"]
+        run_id = str(self.baseline["run_id"])
+        return run_id if attempt is None else f"{run_id}/attempts/{attempt}"
+
+    @property
+    def is_comparable(self) -> bool:
+        """Tell whether the numbers judge: else no colour may."""
+        return self.verdict not in (Verdict.NOT_COMPARABLE, Verdict.NO_BASELINE)
+
+    @property
+    def needs_look(self) -> bool:
+        """Tell whether some gain is too large to be believed."""
+        return any(p["needs_look"] and p["flagged"] for p in self.numbers["points"])
+
+    @property
+    def lost(self) -> int:
+        """Return how many places of the baseline were not measured."""
+        return self._places("lost")
+
+    @property
+    def gained(self) -> int:
+        """Return how many places the baseline did not have."""
+        return self._places("gained")
+
+    def _places(self, word: str) -> int:
+        coverage = self.numbers["coverage"] or {}
+        return sum(len(found) for _, found in coverage.get(word, ()))
