@@ -255,9 +255,14 @@ def _trace(drawn: _Drawn, line: _Line, role: str, axes: Axes) -> Figure:
 
 
 def _segment(opening: Opening | None, *, is_ghost: bool) -> Figure:
-    """Return where the line's segment began, for who reads the figure as JSON."""
-    if opening is None or is_ghost:
+    """Return where the line's segment began, for who reads the figure as JSON.
+
+    Of what was before it, a name that still fits where its label does not.
+    """
+    if opening is None:
         return {}
+    if is_ghost:
+        return {"short": "before the swap" if opening.swapped_from else "before"}
     return {
         "swapped_from": escape(one_line(opening.swapped_from)) or None,
         "segment_began_at": opening.at.isoformat(),

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from django import template
-from django.urls import get_script_prefix
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
@@ -180,15 +178,3 @@ def whole(value: float | None) -> str:
 def base_name(checkpoint: str) -> str:
     """Return a checkpoint's name without its publisher or path."""
     return checkpoint.rstrip("/").rpartition("/")[2]
-
-
-@register.filter
-def key_path(config_key: str) -> str:
-    """Return the address of a config key's own page."""
-    return f"{get_script_prefix()}keys/{quote(config_key)}"
-
-
-@register.filter
-def changes_path(config_key: str) -> str:
-    """Return the address of what changed of a config key."""
-    return f"{get_script_prefix()}changes?{urlencode({'key': config_key})}"

@@ -48,6 +48,7 @@
       beside(startX - LABEL.gap - width, startY),
       beside(startX - width / 2, startY - 17),
       beside(endX - LABEL.gap - width, endY + 3),
+      beside(endX - width, endY + 16),
     ];
   };
 
@@ -93,12 +94,15 @@
     for (const trace of ["frontier", "overlay", "ghost", "series"].flatMap(named)) {
       const places = inSight(plot, pixels(plot, trace));
       if (!places.length) continue;
-      const { key, label } = trace.meta;
-      const room = pen.measureText(label).width + 4;
-      const box = boxes(places, room).find((b) => isFree(plot, b, key, taken, placed));
-      if (!box) continue;
-      placed.push(box);
-      found.push(annotation(plot, label, box, color));
+      const { key, label, short } = trace.meta;
+      for (const name of [label, short].filter(Boolean)) {
+        const room = pen.measureText(name).width + 4;
+        const box = boxes(places, room).find((b) => isFree(plot, b, key, taken, placed));
+        if (!box) continue;
+        placed.push(box);
+        found.push(annotation(plot, name, box, color));
+        break;
+      }
     }
     return found;
   };
