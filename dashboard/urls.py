@@ -8,21 +8,26 @@ from django.views.generic import RedirectView
 from dashboard.api.application import api
 from dashboard.views import (
     changes,
+    compare,
     corrections,
     evaluation,
     home,
     inference,
     keys,
     operations,
+    regression,
+    regressions,
     requests,
     run_skips,
     runs,
     search,
+    triage,
     verdicts,
     webhooks,
 )
 from dashboard.views import help as help_views
 from dashboard.views import key as key_views
+from dashboard.views import regressions_feed as feed
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -65,6 +70,23 @@ urlpatterns: list[URLPattern | URLResolver] = [
         verdicts.verdict_markdown,
         name="verdict_markdown",
     ),
+    path("regressions", regressions.regressions, name="regressions"),
+    path("regressions.csv", regressions.regressions_csv, name="regressions_csv"),
+    path("regressions.atom", feed.regressions_feed, name="regressions_feed"),
+    path("regressions/triage", triage.triage_regressions, name="triage_regressions"),
+    path("regressions/<int:pk>", regression.regression, name="regression"),
+    path(
+        "regressions/<int:pk>/triage",
+        triage.triage_regression,
+        name="triage_regression",
+    ),
+    path(
+        "regressions/<int:pk>/points.csv",
+        regression.regression_points,
+        name="regression_points",
+    ),
+    path("compare", compare.compare, name="compare"),
+    path("compare.csv", compare.compare_csv, name="compare_csv"),
     path("changes", changes.changes, name="changes"),
     path("changes.csv", changes.changes_csv, name="changes_csv"),
     path("requests", requests.ingest_requests, name="ingest_requests"),

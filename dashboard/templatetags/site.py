@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard.models import Run
+from dashboard.models import Regression, Run
 from dashboard.vocabulary.version import VERSION
 
 register = template.Library()
@@ -29,6 +29,18 @@ def nav_link(context: Context, name: str, label: str) -> SafeString:
     if shown:
         return format_html('<a href="{}" aria-current="page">{}</a>', path, label)
     return format_html('<a href="{}">{}</a>', path, label)
+
+
+@register.simple_tag(takes_context=True)
+def regressions_link(context: Context) -> SafeString:
+    """Write the link to the regressions with how many are open, in one query."""
+    count = Regression.objects.filter(
+        state__in=Regression.OPEN, is_active=True, recovered_by__isnull=True
+    ).exclude(run__publication=Run.Publication.HIDDEN)
+    number = count.count()
+    said = '<span class="nav-count">{}<span class="visually-hidden"> open</span></span>'
+    label = format_html("Regressions {}", format_html(said, number) if number else "")
+    return nav_link(context, "regressions", label)
 
 
 @register.simple_tag

@@ -9,12 +9,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from dashboard.queries import home as queries
+from dashboard.queries import regressions as regression_queries
+from dashboard.queries.regressions import RegressionFilters
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.runs import listed_runs, with_publication
 from dashboard.views.run_columns import columns
 
 RUNS = 10
 SWEEPS = 8
+REGRESSIONS = 6
+IMPROVEMENTS = 4
 REQUESTS = 6
 TROUBLES = 5
 LATELY = timedelta(days=30)
@@ -28,6 +32,11 @@ def home(request: HttpRequest) -> HttpResponse:
         "columns": columns(""),
         "open": queries.open_sweeps(SWEEPS),
         "newest": queries.newest_sweeps(SWEEPS),
+        "regression_counts": regression_queries.counts(),
+        "regressions": regression_queries.newest(REGRESSIONS),
+        "improvements": regression_queries.improvements(RegressionFilters())[
+            :IMPROVEMENTS
+        ],
         "changes": queries.checkpoint_changes(SWEEPS),
         "requests": newest_requests(REQUESTS),
         "troubled": queries.troubled_requests(since, TROUBLES),

@@ -13,6 +13,7 @@ from dashboard.models import Notice
 from dashboard.permissions import may_correct
 from dashboard.queries import runs as queries
 from dashboard.queries.notices import Subject, notes_about
+from dashboard.queries.regressions import of_run
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_logs import failed_logs
 from dashboard.queries.run_report import REQUESTS, RunReport, run_report
@@ -103,6 +104,7 @@ def _context(report: RunReport) -> dict[str, object]:
         "rows": rows,
         "requests": report.requests,
         "notes": _notes(report),
+        "regressions": of_run(report.run),
         "logs": failed_logs(report.run, report.artifacts),
         "here": _polled(report.run.github_run_id),
     }

@@ -1,0 +1,161 @@
+"""One regression: its numbers, what may be behind it, who moved with it, its triage."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from dashboard.analysis.segments import Change
+from dashboard.analysis.siblings import (
+    CommonMovement,
+    Movement,
+    Siblings,
+    common_movements,
+    siblings,
+)
+from dashboard.analysis.sides import Side
+from dashboard.analysis.step_curves import folded_points, paired_with
+from dashboard.models import Regression, Sweep, TriageEvent
+from dashboard.queries.regressions import movements
+from dashboard.queries.sides import (
+    all_points,
+    folded_before,
+    labels_of,
+    points_of_side,
+    sides,
+)
+from dashboard.queries.suspects import (
+    DefinitionDiff,
+    Suspect,
+    definition_diff,
+    suspects,
+)
+from dashboard.vocabulary.metrics import default_axes
+from dashboard.vocabulary.scenarios import AGENTIC
+
+_RELATED = (
+    *("run__repository", "config_key", "owner", "sweep__checkpoint"),
+    *("baseline__run", "baseline__checkpoint", "recovered_by", "first_bad"),
+)
+
+
+@dataclass(frozen=True)
+class SidePoints:
+    """A side of the comparison and its points, a row per place.
+
+    Columns ``place_id``, ``deployment`` (its label), ``concurrency``, the axes,
+    ``is_out``, ``standing`` and ``is_paired``.
+    """
+
+    side: Side
+    points: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class RegressionReport:
+    """A regression with all that its page tells; each part is read once."""
+
+    regression: Regression
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """Return the metrics that its scenario is judged by."""
+        return default_axes(agentic=self.regression.scenario == AGENTIC)
+
+    @property
+    def since(self) -> datetime:
+        """Return under which date its run counts."""
+        run = self.regression.run
+        return run.published_at or run.created_at
+
+    @property
+    def verdict(self) -> Mapping[str, Any]:
+        """Return the comparison as it was stored; empty where there was none."""
+        found: Mapping[str, Any] = self.regression.numbers.get("verdict") or {}
+        return found
+
+    @property
+    def places(self) -> list[list[Any]]:
+        """Return [deployment label, [concurrencies]] of what got worse."""
+        found: list[list[Any]] = self.regression.numbers.get("places") or []
+        return found
+
+    @property
+    def differences(self) -> list[Change]:
+        """Return breaks and markers between baseline and candidate."""
+        return list(self.verdict.get("differences") or [])
+
+    @cached_property
+    def suspects(self) -> list[Suspect]:
+        """What changed the key after the baseline, with its pull request."""
+        return suspects([self.regression])[self.regression.pk]
+
+    @cached_property
+    def definition(self) -> DefinitionDiff | None:
+        """How the key's config differs, None where it is not known for both."""
+        return definition_diff(self.regression)
+
+    @cached_property
+    def _movements(self) -> list[Movement]:
+        return movements([self.regression.run_id]).get(self.regression.run_id, [])
+
+    @cached_property
+    def own_movement(self) -> Movement | None:
+        """How the sweep itself moved, like for like."""
+        place = (self.regression.config_key.key, self.regression.scenario)
+        return next((one for one in self._movements if one.place == place), None)
+
+    @cached_property
+    def siblings(self) -> Siblings:
+        """The other sweeps of the run, by whether they moved by the same factor."""
+        if self.own_movement is None:
+            return Siblings((), (), tuple(self._movements))
+        return siblings(self.own_movement, self._movements)
+
+    @cached_property
+    def common(self) -> list[CommonMovement]:
+        """What all keys of the run, a framework or a hardware share, this one too."""
+        own = self.own_movement
+        return [c for c in common_movements(self._movements) if own in c.movements]
+
+    @cached_property
+    def events(self) -> list[TriageEvent]:
+        """What people decided and said, oldest first."""
+        return list(self.regression.events.all())
+
+    @cached_property
+    def both(self) -> tuple[SidePoints, SidePoints] | None:
+        """Base and head with their points; None where one of the sweeps is gone."""
+        row = self.regression
+        if row.sweep_id is None or row.baseline_id is None:
+            return None
+        found = sides(Sweep.objects.filter(pk__in=[row.baseline_id, row.sweep_id]))
+        by_id = {side.sweep_id: side for side in found}
+        base, head = (by_id[pk] for pk in (row.baseline_id, row.sweep_id))
+        (folded,) = folded_before([(base, head.at)])
+        base = replace(base, folded=folded)
+        points = all_points([base, head])
+        labels = labels_of(points)
+        old, new = (
+            folded_points(points_of_side(points, side), *self.axes)
+            for side in (base, head)
+        )
+        return (
+            SidePoints(base, _named(paired_with(old, new), labels)),
+            SidePoints(head, _named(paired_with(new, old), labels)),
+        )
+
+
+def _named(points: pd.DataFrame, labels: Mapping[int, str]) -> pd.DataFrame:
+    deployments = points["deployment"].map(labels)
+    ids = deployments.astype(str) + " c" + points["concurrency"].astype(str)
+    return points.assign(deployment=deployments, place_id=ids)
+
+
+def regression_report(pk: int) -> RegressionReport | None:
+    """Return a regression by its id, None where it is not stored."""
+    found = Regression.objects.select_related(*_RELATED).filter(pk=pk).first()
+    return None if found is None else RegressionReport(found)

@@ -1,0 +1,146 @@
+"""What came between a regression and its baseline: listed for people, never guessed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q
+from django.db.models.functions import Coalesce
+
+from dashboard.analysis.definition_diff import FieldChange, field_changes
+from dashboard.models import (
+    ChangelogEntry,
+    ConfigDefinition,
+    ConfigSight,
+    Regression,
+    Run,
+)
+from dashboard.queries.change_rows import pull_of
+from dashboard.vocabulary.links import pull_link, web_link
+
+# A key's definitions that are looked through for those that count at two times.
+MOST_DEFINITIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A pull request that changed a key after the baseline; ``entry`` says how.
+
+    ``number`` is None where neither a good link nor the run tells it. ``entry`` is
+    None where only the run itself names its pull request.
+    """
+
+    number: int | None
+    address: str
+    run: Run
+    at: datetime
+    entry: ChangelogEntry | None = None
+
+
+def suspects(regressions: Iterable[Regression]) -> dict[int, list[Suspect]]:
+    """Return the suspects of each regression by its id, newest first, in one query.
+
+    Changelog entries of official runs after the baseline's date up to the candidate's
+    that name the key; where none does, the candidate's own pull request. Needs run,
+    key, sweep and baseline joined.
+    """
+    asked = list(regressions)
+    windows = {row.pk: window for row in asked if (window := _window(row)) is not None}
+    entries = _entries([row for row in asked if row.pk in windows], windows)
+    return {
+        row.pk: _of(row, entries, windows[row.pk]) if row.pk in windows else _own(row)
+        for row in asked
+    }
+
+
+def _window(row: Regression) -> tuple[datetime, datetime] | None:
+    """Return between which official dates a change may be the cause."""
+    if row.sweep is None or row.baseline is None:
+        return None
+    since, until = row.baseline.official_at, row.sweep.official_at
+    return None if since is None or until is None else (since, until)
+
+
+def _entries(
+    rows: Iterable[Regression], windows: Mapping[int, tuple[datetime, datetime]]
+) -> list[ChangelogEntry]:
+    keys = sorted({row.config_key.key for row in rows})
+    if not keys:
+        return []
+    since = min(first for first, _ in windows.values())
+    until = max(last for _, last in windows.values())
+    dated = ChangelogEntry.objects.annotate(
+        at=Coalesce("run__published_at", "run__created_at")
+    ).filter(
+        Q(expanded_keys__has_any_keys=keys) | Q(raw_keys__has_any_keys=keys),
+        at__gt=since,
+        at__lte=until,
+        run__publication=Run.Publication.OFFICIAL,
+    )
+    return list(
+        dated.select_related("run__repository", "repository").order_by(
+            "-at", "-run_id", "index"
+        )
+    )
+
+
+def _of(
+    row: Regression,
+    entries: Iterable[ChangelogEntry],
+    window: tuple[datetime, datetime],
+) -> list[Suspect]:
+    key, (since, until) = row.config_key.key, window
+    found: dict[tuple[int | None, int], Suspect] = {}
+    for entry in entries:
+        at: datetime = entry.at  # type: ignore[attr-defined]  # annotated
+        names_key = key in entry.expanded_keys or key in entry.raw_keys
+        if entry.run is None or not names_key or not since < at <= until:
+            continue
+        number, address = pull_of(entry)
+        suspect = Suspect(number, web_link(address), entry.run, at, entry)
+        found.setdefault((number, entry.pk if number is None else 0), suspect)
+    # What can be opened comes first.
+    return sorted(found.values(), key=lambda one: not one.address) or _own(row)
+
+
+def _own(row: Regression) -> list[Suspect]:
+    """Return the candidate's own pull request, where the forge told one."""
+    run = row.run
+    number, address = run.pr_number, pull_link(run.url, run.pr_number)
+    if number is None or not address:
+        return []
+    return [Suspect(number, address, run, run.published_at or run.created_at)]
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionDiff:
+    """The config entries that counted for the two sides, and where they differ."""
+
+    before: ConfigDefinition
+    after: ConfigDefinition
+    fields: list[FieldChange]
+
+
+def definition_diff(row: Regression) -> DefinitionDiff | None:
+    """Return what the key's config says otherwise; None where that is not known.
+
+    The definition that counts at a time is the newest that the default branch of an
+    official repository had been seen with by then.
+    """
+    window = _window(row)
+    if window is None:
+        return None
+    mainline = ConfigSight.objects.filter(
+        is_mainline=True, repository__is_official=True
+    ).values("definition_id")
+    found = list(
+        row.config_key.definitions.filter(pk__in=mainline).order_by(
+            "-first_seen_at", "-pk"
+        )[:MOST_DEFINITIONS]
+    )
+    before, after = (
+        next((one for one in found if one.first_seen_at <= at), None) for at in window
+    )
+    if before is None or after is None:
+        return None
+    return DefinitionDiff(before, after, field_changes(before.entry, after.entry))

@@ -1,0 +1,56 @@
+"""How regressions are written: their state, how long they last, by how much."""
+
+from datetime import datetime
+
+from django import template
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard.models import Regression
+from dashboard.templatetags.site import MISSING
+from dashboard.vocabulary.metrics import METRICS
+
+register = template.Library()
+State = Regression.State
+BADGES = {
+    State.UNTRIAGED: "badge-bad",
+    State.ACKNOWLEDGED: "badge-warn",
+    State.INVESTIGATING: "badge-warn",
+    State.FIXED: "badge-ok",
+}
+DAY = 86400
+
+
+@register.filter
+def state_badge(state: str) -> str:
+    """Return the classes of a badge that says this state."""
+    return f"badge {BADGES.get(State(state), '')}".strip()
+
+
+@register.filter
+def lasting(since: datetime | None) -> SafeString | str:
+    """Write for how long something is so: ``25 days``; the UTC time is on hover."""
+    if since is None:
+        return MISSING
+    days = int((timezone.now() - since).total_seconds() // DAY)
+    text = f"{days} day{'' if days == 1 else 's'}" if days > 0 else "today"
+    return format_html(
+        '<time datetime="{}" title="{} UTC">{}</time>',
+        since.isoformat(),
+        f"{since:%Y-%m-%d %H:%M}",
+        text,
+    )
+
+
+@register.filter
+def metric_title(name: str) -> str:
+    """Return the label of a metric with its unit; an unknown one as it is."""
+    metric = METRICS.get(name)
+    return metric.title if metric else name
+
+
+@register.filter
+def z_score(value: float | None) -> str:
+    """Write a distance in standard errors."""
+    return MISSING if value is None else f"{value:+.1f}"
