@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests import factories
-from tests.pages.test_changes import (
+from tests.pages.changes import (
     DAY,
     KEY,
     NEW,

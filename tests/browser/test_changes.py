@@ -10,7 +10,7 @@ from tests import factories
 from tests.browser.conftest import Visitor
 from tests.browser.test_runs_pages import SCREENS
 from tests.pages.builders import add_points
-from tests.pages.test_changes import KEY, config_change, entry_of_file, swapped
+from tests.pages.changes import KEY, config_change, entry_of_file, swapped
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from dashboard.models import ChangelogEntry, ConfigChange, FileDefect
 from tests.ingest import golden
-from tests.pages.test_changes import QUERIES, text_of
+from tests.pages.changes import QUERIES, text_of
 
 RUNS = (33100000001, 33300000002, 33484262630, 33598359757, 33700000003)
 
