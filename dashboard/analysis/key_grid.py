@@ -7,6 +7,7 @@ import pandas as pd
 
 from dashboard.analysis.curves import Curve
 from dashboard.analysis.history import History, HistorySweep, place_values
+from dashboard.vocabulary.deployments import label_order
 
 Place = tuple[str, int]
 ADDED, DROPPED = "added", "dropped"
@@ -62,7 +63,7 @@ def key_grid(history: History, points: pd.DataFrame, metric: str) -> KeyGrid:
     grids = _grids(history)
     now = _values(points, history.current, metric)
     before = _values(points, _before(history), metric)
-    places = sorted({place for grid in grids for place in grid})
+    places = sorted({place for grid in grids for place in grid}, key=_order)
     found = {place: _cell(place, steps, grids, now, before) for place in places}
     concurrencies = sorted({concurrency for _, concurrency in places})
     deployments = list(dict.fromkeys(deployment for deployment, _ in places))
@@ -73,6 +74,11 @@ def key_grid(history: History, points: pd.DataFrame, metric: str) -> KeyGrid:
             for deployment in deployments
         ],
     )
+
+
+def _order(place: Place) -> tuple[list[tuple[int, str]], int]:
+    deployment, concurrency = place
+    return label_order(deployment), concurrency
 
 
 def _grids(history: History) -> list[frozenset[Place]]:

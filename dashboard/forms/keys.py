@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from dashboard.analysis.catalogue import SORTS, KeyFilters, KeyRow
 from dashboard.analysis.history import HistorySweep
+from dashboard.vocabulary.deployments import label_order
 from dashboard.vocabulary.frameworks import canonical_framework, framework_label
 from dashboard.vocabulary.hardware import hardware_label, hardware_order
 from dashboard.vocabulary.metrics import METRICS
@@ -200,7 +201,8 @@ class KeyForm(QueryForm):
             for label, found in sweep.grid.items()
             for concurrency in found
         }
-        self.offer("deployment", _same(sorted({label for label, _ in places})), None)
+        labels = sorted({label for label, _ in places}, key=label_order)
+        self.offer("deployment", _same(labels), None)
         counts = sorted({concurrency for _, concurrency in places})
         self.offer("concurrency", _same(map(str, counts)), None)
 

@@ -16,8 +16,9 @@ from dashboard.analysis.history import HistorySweep, Pull
 from dashboard.analysis.history import Value as Reached
 from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, EvalResult, Point, Run, Sweep
+from dashboard.queries.floors import day_of, floor_table
 from dashboard.queries.inference import SWEEP_FIELDS, sweep_facts
-from dashboard.vocabulary.floors import decisive_filter, floor
+from dashboard.vocabulary.floors import FloorTable
 from dashboard.vocabulary.links import pull_link
 from dashboard.vocabulary.metrics import DERIVED
 
@@ -146,7 +147,9 @@ def official_evals(
         is_current=True,
         run__publication=Run.Publication.OFFICIAL,
     ).select_related("deployment", "run")
-    judged = [_judged(result, key.model, of_run) for result in found]
+    scores = list(found)
+    floors = floor_table() if scores else FloorTable()
+    judged = [_judged(result, key.model, of_run, floors) for result in scores]
     by_place = sorted(judged, key=lambda e: (e.place, e.result.pk))
     # The order by place stays within a run.
     return sorted(by_place, key=_age)
@@ -156,19 +159,22 @@ def _age(scored: KeyEval) -> tuple[float, int]:
     return -scored.at.timestamp(), -scored.result.run.github_run_id
 
 
-def _judged(result: EvalResult, model: str, of_run: Mapping[int, int]) -> KeyEval:
+def _judged(
+    result: EvalResult, model: str, of_run: Mapping[int, int], floors: FloorTable
+) -> KeyEval:
     scores = {
         "strict": result.strict,
         "flexible": result.flexible,
         "score": result.score,
     }
-    share = scores[decisive_filter(result.task)]
+    needed = floors.at(model, result.task, day_of(result))
+    share = scores[needed.decisive]
     return KeyEval(
         result=result,
         sweep_id=of_run.get(result.run.github_run_id),
         at=result.run.published_at or result.run.created_at,
-        floor=floor(model, result.task),
-        outcome=outcome(model, result.task, scores, result.n),
+        floor=needed.minimum,
+        outcome=outcome(needed, scores, result.n),
         reached=_reached(share, result.n),
     )
 

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from django.db.models import Count, F, Func, TextField
+from django.db.models.functions import Coalesce
 
 from dashboard.analysis.catalogue import (
     NO_EVALS,
@@ -30,7 +31,9 @@ from dashboard.models import (
     Run,
     Sweep,
 )
+from dashboard.queries.floors import floor_table
 from dashboard.queries.inference import current_sweeps
+from dashboard.vocabulary.floors import FILTERS
 
 Line = tuple[str, str]  # a config key and a scenario
 
@@ -184,17 +187,20 @@ def _evals(lines: Mapping[Line, Curve]) -> dict[Line, EvalCount]:
         "scenario",
         "config_key__model",
         "task",
+        Coalesce("measured_at", "run__created_at"),
         "n",
         "strict",
         "flexible",
         "score",
     )
+    floors = floor_table()
     counted: dict[Line, EvalCount] = {}
-    for run_id, key, scenario, model, task, n, strict, flexible, score in scores:
+    for run_id, key, scenario, model, task, at, n, *measured in scores:
         if (run_id, key, scenario) not in runs:
             continue
-        shares = {"strict": strict, "flexible": flexible, "score": score}
-        has_passed = outcome(model, task, shares, n) in PASSED
+        shares = dict(zip(FILTERS, measured, strict=True))
+        needed = floors.at(model, task, at.date())
+        has_passed = outcome(needed, shares, n) in PASSED
         before = counted.get((key, scenario), NO_EVALS)
         counted[key, scenario] = EvalCount(
             before.passed + has_passed, before.scored + 1

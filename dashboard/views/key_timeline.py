@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from statistics import median
 
 import pandas as pd
 
@@ -28,6 +29,11 @@ class Matched:
 
     metric: Metric
     changes: list[MatchedChange]
+
+    @property
+    def middle(self) -> float | None:
+        """Return the median change."""
+        return median(self._known) if self._known else None
 
     @property
     def low(self) -> float | None:

@@ -1,5 +1,6 @@
 """A deployment: one exact topology under a config key, and the one way to write it."""
 
+import re
 from typing import NamedTuple
 
 
@@ -74,6 +75,12 @@ def deployment_label(d: Deployment) -> str:
         backend = f":{d.kv_offload_backend}" if d.kv_offload_backend else ""
         text += f" offload={d.kv_offloading}{backend}"
     return text if d.spec_method == "none" else f"{text} {d.spec_method}"
+
+
+def label_order(label: str) -> list[tuple[int, str]]:
+    """Return a sort key of labels: numbers by their size, so that TP16 follows TP4."""
+    parts = re.split(r"(\d+)", label)
+    return [(int(p), "") if p.isdecimal() else (-1, p) for p in parts]
 
 
 def _sizes(d: Deployment, role: str) -> Sizes:
