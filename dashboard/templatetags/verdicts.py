@@ -1,0 +1,70 @@
+"""How verdicts and changes are written: the word says it, a colour only helps."""
+
+from typing import Any
+
+from django import template
+
+from dashboard.analysis.verdict_report import written
+from dashboard.analysis.verdicts import Verdict
+from dashboard.templatetags.site import MISSING
+from dashboard.vocabulary.metrics import METRICS
+
+register = template.Library()
+
+_BADGES = {
+    Verdict.REGRESSION: "badge-bad",
+    Verdict.FAILED_EVALS: "badge-bad",
+    Verdict.MIXED: "badge-warn",
+    Verdict.INCONCLUSIVE: "badge-warn",
+    Verdict.IMPROVEMENT: "badge-ok",
+    Verdict.WITHIN_NOISE: "badge-info",
+}
+NOT_DEFINED = "n/a"
+
+
+@register.filter
+def verdict_badge(verdict: str) -> str:
+    """Return the classes of a badge; what judges nothing has no colour."""
+    return f"badge {_BADGES.get(Verdict(verdict), '')}".strip()
+
+
+@register.filter
+def signed(change: float | None) -> str:
+    """Write a fraction as percent with its sign; of a zero base there is none."""
+    return NOT_DEFINED if change is None else f"{100 * change:+.1f} %"
+
+
+@register.filter
+def points_of_score(change: float | None) -> str:
+    """Write the difference of two scores in percentage points."""
+    return MISSING if change is None else f"{100 * change:+.2f} pp"
+
+
+@register.filter
+def as_percent(share: float | None) -> str:
+    """Write a fraction as percent without a sign."""
+    return MISSING if share is None else f"{100 * share:.2f} %"
+
+
+@register.filter
+def fall(loss: float | None) -> str:
+    """Write a local loss, a fraction that grows as it gets worse, as a change."""
+    return NOT_DEFINED if loss is None else f"{-100 * loss:+.1f} %"
+
+
+@register.filter
+def z_score(z: float | None) -> str:
+    """Write a z with two digits."""
+    return MISSING if z is None else f"{z:+.1f}"
+
+
+@register.filter
+def in_place(places: Any) -> str:
+    """Write [deployment, [concurrencies]] as ``TP2 c4, c8; TP4 c16``."""
+    return written(places or ())
+
+
+@register.filter
+def metric_title(name: str) -> str:
+    """Return a metric's label with its unit."""
+    return METRICS[name].title
