@@ -172,6 +172,21 @@ _CHANGES = (
         "the noise, or not decidable. It is computed.",
     ),
     Word(
+        "like for like",
+        "How the area under the points changed that both sides measured. What only one "
+        "side measured changes nothing here; its 95 % interval stands beside it.",
+    ),
+    Word(
+        "worst local loss",
+        "The place of the baseline behind which the other side falls most, and by how "
+        "much, whatever was gained elsewhere.",
+    ),
+    Word(
+        "coverage",
+        "Which points were received, of those planned, and which deployments and "
+        "concurrencies only one side measured.",
+    ),
+    Word(
         "triage state",
         "What a person made of a verdict: looked at, expected, noise, fixed and so on.",
     ),
