@@ -7,6 +7,8 @@ import io
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django.asserts import assertContains, assertNotContains
 
 from ingest.segments import derive_segments
@@ -150,11 +152,12 @@ def test_hostile_names_stay_inert(client):
     assert "'=cmd|'/c'!A0" in cells
 
 
-def test_queries_do_not_grow_with_swaps(client, django_assert_num_queries):
+def test_queries_do_not_grow_with_swaps(client):
     history()
-    with django_assert_num_queries(9):  # one more: the points of the ghosts
+    with CaptureQueriesContext(connection) as few:
         client.get("/inference")
     for n in range(5):
         history(f"key-{n}", (OLD, NEW) * 5)
-    with django_assert_num_queries(9):
+    with CaptureQueriesContext(connection) as many:
         client.get("/inference")
+    assert len(many) == len(few)
