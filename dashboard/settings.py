@@ -79,6 +79,29 @@ def _github_api_url() -> str:
     return url
 
 
+def _pr_comments() -> bool:
+    is_on = _flag("FRONTIERBOARD_PR_COMMENTS")
+    if is_on and not _text("GITHUB_COMMENT_TOKEN"):
+        raise ImproperlyConfigured(
+            "FRONTIERBOARD_PR_COMMENTS=1 needs GITHUB_COMMENT_TOKEN, which may comment."
+        )
+    return is_on
+
+
+def _alert_url() -> str:
+    url = _text("FRONTIERBOARD_ALERT_URL")
+    parts = urlsplit(url)
+    is_local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
+    plain = parts.scheme == "http" and is_local
+    if url and not (parts.hostname and (parts.scheme == "https" or plain)):
+        # The value itself is a secret.
+        raise ImproperlyConfigured(
+            "FRONTIERBOARD_ALERT_URL must begin with https:// (http:// on this "
+            "machine only)."
+        )
+    return url
+
+
 def _site_url() -> str:
     port = _text("FRONTIERBOARD_PORT", "8000")
     url = _text("FRONTIERBOARD_URL", f"http://127.0.0.1:{port}").rstrip("/")
@@ -159,6 +182,8 @@ ALLOWED_HOSTS = _hosts()
 FRONTIERBOARD_REPOSITORY = _repository()
 # Where readers reach this site: in reports, comments and messages that leave it.
 FRONTIERBOARD_URL = _site_url()
+# Where new regressions are told: a Slack-compatible webhook. Empty: nowhere.
+FRONTIERBOARD_ALERT_URL = _alert_url()
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -230,10 +255,13 @@ FRONTIERBOARD_LIMITS = {
 # GitHub (see .env.example). Without a token its artifacts cannot be downloaded, so
 # there is nothing to poll for.
 GITHUB_TOKEN = _text("GITHUB_TOKEN")
+GITHUB_COMMENT_TOKEN = _text("GITHUB_COMMENT_TOKEN")
 GITHUB_API_URL = _github_api_url()
 GITHUB_WEBHOOK_SECRET = _text("GITHUB_WEBHOOK_SECRET")
 GITHUB_WAIT_SECONDS = _whole("GITHUB_WAIT_SECONDS", 60)
 GITHUB_TIMEOUT_SECONDS = _whole("GITHUB_TIMEOUT_SECONDS", 30, least=1)
+# Comments on pull requests are the only thing that is ever written on GitHub.
+FRONTIERBOARD_PR_COMMENTS = _pr_comments()
 FRONTIERBOARD_POLL_SECONDS = _whole(
     "FRONTIERBOARD_POLL_SECONDS", 300 if GITHUB_TOKEN else 0
 )

@@ -7,8 +7,12 @@ Triage, which people wrote, is never touched.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any, NamedTuple
 
+from celery import current_app
+from django.conf import settings
+from django.db import transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 
@@ -30,6 +34,8 @@ from dashboard.queries.verdicts import baselines, judge_sides
 from dashboard.vocabulary.scenarios import AGENTIC
 
 SweepKey = tuple[int, str]
+
+ALERT_TASK = "ingest.tasks.announce_regressions"
 
 # What a later sweep must be, held against a regression's baseline, to end it.
 RECOVERED = (Verdict.WITHIN_NOISE, Verdict.IMPROVEMENT)
@@ -75,7 +81,12 @@ def detect(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
     runs = _runs_to_judge(keys, changed_ids)
     for run in Run.objects.filter(pk__in=runs).order_by("created_at", "pk"):
         written += judge_official(run)
-    return written + derive_recoveries(keys)
+    written += derive_recoveries(keys)
+    if written and settings.FRONTIERBOARD_ALERT_URL:
+        # Whatever becomes of the message: what was detected is stored.
+        tell = partial(current_app.send_task, ALERT_TASK)
+        transaction.on_commit(tell, robust=True)
+    return written
 
 
 def _of_keys(keys: set[SweepKey], prefix: str = "") -> Q:

@@ -4,20 +4,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import structlog
 from celery import Task, shared_task
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from dashboard.ingest_requests import history_scope, resend_lost
+from dashboard.ingest_requests import COMMENT_TASK, history_scope, resend_lost
 from dashboard.models import Checkpoint, IngestRequest, Repository, Run
-from ingest import noise, pipeline, polling
+from ingest import alerts, noise, pipeline, polling
 from ingest.artifacts.bundles import BundleError, open_bundle
 from ingest.claims import AlreadyRunningError
-from ingest.github import GitHubError
+from ingest.comments import NoCommentError, ask_for_comment, comment_run
+from ingest.detection import ALERT_TASK
+from ingest.github import GitHubError, UnreachableError
 from ingest.leftovers import forget_uploads
-from ingest.progress import silent
-from ingest.remote_runs import ingest_remote
+from ingest.progress import Progress, silent
+from ingest.remote_runs import Arrival, ingest_remote
 from ingest.requests import (
     Ending,
     RequestProgress,
@@ -28,9 +31,12 @@ from ingest.requests import (
 )
 from ingest.run_facts import IngestError
 
+log = structlog.get_logger(__name__)
+
 # What can heal by itself: another worker at work, a database that restarts.
 PASSING = (AlreadyRunningError, OperationalError, InterfaceError)
 MAX_RETRIES = 20
+COMMENT_RETRIES = 8  # some three minutes; the next run of the pull request tells it all
 RETRIED: dict[str, Any] = {
     "bind": True,
     "acks_late": True,
@@ -71,7 +77,7 @@ def ingest_run(
 ) -> None:
     """Fetch a run from GitHub and ingest it; what GitHub refuses ends the request."""
     if request_id is None:
-        ingest_remote(repository, run_id, silent, force=force)
+        _arrived(repository, run_id, silent, force=force)
     else:
         work = partial(_fetched, repository, run_id, force=force)
         _carry_out(task, request_id, work)
@@ -81,11 +87,39 @@ def _fetched(
     repository: str, run_id: int, progress: RequestProgress, *, force: bool
 ) -> Ending:
     try:
-        arrival = ingest_remote(repository, run_id, progress, force=force)
+        arrival = _arrived(repository, run_id, progress, force=force)
     except (GitHubError, IngestError) as error:
         return Ending(IngestRequest.State.FAILED, str(error))
     state = _state(is_partly=arrival.is_partly)
     return Ending(state, next(iter(arrival.gaps), ""), arrival.counts())
+
+
+def _arrived(
+    repository: str, run_id: int, progress: Progress, *, force: bool
+) -> Arrival:
+    """Take a run in. What is said of it on GitHub follows in a task of its own."""
+    arrival = ingest_remote(repository, run_id, progress, force=force)
+    ask_for_comment(run_id)
+    return arrival
+
+
+@shared_task(
+    name=COMMENT_TASK,
+    **RETRIED
+    | {"autoretry_for": (*PASSING, UnreachableError), "max_retries": COMMENT_RETRIES},
+)
+def comment_verdict(
+    task: "Task[..., None]",  # noqa: ARG001  # it is bound, as all that are retried
+    github_run_id: int,
+    again: bool = False,  # noqa: FBT001,FBT002  # arguments of tasks have positions
+) -> None:
+    """Tell the verdict on a run on its pull request; what is refused stays refused."""
+    try:
+        comment_run(github_run_id, again=again)
+    except UnreachableError:
+        raise
+    except (GitHubError, NoCommentError) as error:
+        log.warning("not commented", run_id=github_run_id, why=str(error))
 
 
 @shared_task(name="ingest.tasks.ingest_upload", **RETRIED)
@@ -119,6 +153,16 @@ def resend_requests() -> None:
 def forget_old_uploads() -> None:
     """Delete uploaded bundles that nobody will ingest."""
     forget_uploads()
+
+
+@shared_task(
+    name=ALERT_TASK, **RETRIED | {"autoretry_for": (*PASSING, alerts.AlertError)}
+)
+def announce_regressions(
+    task: "Task[..., None]",  # noqa: ARG001  # it is bound, as all that are retried
+) -> None:
+    """Tell a chat about regressions that it was not told of yet."""
+    alerts.announce(timezone.now())
 
 
 @shared_task(name="ingest.tasks.measure_noise", acks_late=True)

@@ -59,6 +59,8 @@ def test_production_passes_the_deployment_check():
             "board.example.org",
             "must begin with https:// or http://",
         ),
+        ("FRONTIERBOARD_ALERT_URL", "http://chat.example.org/x", "begin with https://"),
+        ("FRONTIERBOARD_PR_COMMENTS", "1", "needs GITHUB_COMMENT_TOKEN, which"),
         ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
         ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS names no host: ' , '."),
         ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "number from 1, not '-1'."),
