@@ -217,6 +217,7 @@ def details(
     )
     evals = _evals(found.base), _evals(found.head)
     definitions = _definitions(names)
+    runs = found.base.measured, found.head.measured
     changelog = _changelog(found.head)
     table = noise_table()
     points = [
@@ -230,7 +231,7 @@ def details(
             base_points=paired_with(base, head),
             head_points=paired_with(head, base),
             evals=_eval_pairs(verdict, *evals),
-            definition=_diff(definitions.get(verdict.config_key, []), found),
+            definition=_diff(definitions.get(verdict.config_key, []), verdict, runs),
             changelog=[e for e in changelog if verdict.config_key in e.expanded_keys],
             noise=noise_used(verdict, table),
         )
@@ -290,7 +291,9 @@ def _difference(base: float | None, head: float | None) -> float | None:
 def _definitions(keys: Iterable[str]) -> dict[str, list[ConfigDefinition]]:
     """Return the versions of each key's entry, the newest first seen first."""
     found = ConfigDefinition.objects.filter(config_key__key__in=set(keys))
-    ordered = found.select_related("config_key").order_by("-first_seen_at", "-pk")
+    ordered = found.select_related("config_key", "checkpoint").order_by(
+        "-first_seen_at", "-pk"
+    )
     grouped: dict[str, list[ConfigDefinition]] = {}
     for definition in ordered:
         grouped.setdefault(definition.config_key.key, []).append(definition)
@@ -298,10 +301,13 @@ def _definitions(keys: Iterable[str]) -> dict[str, list[ConfigDefinition]]:
 
 
 def _diff(
-    definitions: Sequence[ConfigDefinition], found: RunsCompared
+    definitions: Sequence[ConfigDefinition],
+    verdict: SweepVerdict,
+    runs: tuple[Run, Run],
 ) -> DefinitionDiff:
     base, head = (
-        definition_at(definitions, side.measured) for side in (found.base, found.head)
+        definition_at(definitions, side, run) if side else None
+        for side, run in zip((verdict.base, verdict.head), runs, strict=True)
     )
     if base is None or head is None:
         return DefinitionDiff(base, head, [])
@@ -309,17 +315,25 @@ def _diff(
 
 
 def definition_at(
-    definitions: Sequence[ConfigDefinition], run: Run
+    definitions: Sequence[ConfigDefinition], side: Side, run: Run
 ) -> ConfigDefinition | None:
-    """Return the version of a key's entry that applied to a run, if one is stored.
+    """Return the version of a key's entry that applied to a sweep, if one is stored.
 
-    That of the commit whose config files mapped the run; else the newest that was
-    seen by then, else the earliest. ``definitions`` come newest first.
+    Of those that name the image and checkpoint it was measured with, else of all:
+    the one seen at its commit, else the newest seen by then, else the earliest.
+    ``definitions`` come newest first.
     """
-    commits = {file[1] for file in run.snapshot.values()}
-    exact = [d for d in definitions if {d.first_seen_sha, d.last_seen_sha} & commits]
-    earlier = [d for d in definitions if d.first_seen_at <= run.created_at]
-    return next(iter([*exact, *earlier, *reversed(definitions)]), None)
+    checkpoint, images = side.identity.checkpoint.casefold(), side.identity.images
+    fitting = [
+        definition
+        for definition in definitions
+        if definition.checkpoint.name.casefold() == checkpoint
+        and definition.image in images
+    ]
+    found = fitting or list(definitions)
+    exact = [d for d in found if run.sha in (d.first_seen_sha, d.last_seen_sha)]
+    earlier = [d for d in found if d.first_seen_at <= run.created_at]
+    return next(iter([*exact, *earlier, *reversed(found)]), None)
 
 
 def _changelog(side: RunSide) -> list[ChangelogEntry]:

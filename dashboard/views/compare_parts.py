@@ -265,7 +265,12 @@ def delta_rows(verdict: SweepVerdict, sort: str) -> list[DeltaRow]:
         return sorted(rows, key=place)
     if sort == METRIC:
         return sorted(rows, key=lambda row: (order[row.metric.name], *place(row)))
-    return sorted(rows, key=lambda row: (not row.word, _gain(row), *place(row)))
+    return sorted(rows, key=lambda row: (_rank(row), _gain(row), *place(row)))
+
+
+def _rank(row: DeltaRow) -> int:
+    """Return 0 for what decides, then what is flagged beside it, then the rest."""
+    return 0 if row.tone else 1 if row.word else 2
 
 
 def _gain(row: DeltaRow) -> float:
@@ -296,7 +301,7 @@ def _flag(verdict: SweepVerdict, point: PointChange) -> tuple[str, str]:
         return "better", "ok"
     if point in found.shown:
         is_worse = point.gain is not None and point.gain < 0
-        return f"{'worse' if is_worse else 'better'}, decides nothing", ""
+        return f"{'worse' if is_worse else 'better'}, not deciding", ""
     return "", ""
 
 
