@@ -23,6 +23,9 @@ class ApiToken(models.Model):
     repository = models.ForeignKey(
         Repository, on_delete=models.CASCADE, related_name="tokens"
     )
+    can_triage = models.BooleanField(
+        default=False, help_text="may also change regressions of its repository"
+    )
     created_by = models.CharField(max_length=150, blank=True, default="")
     created_at = models.DateTimeField(db_default=Now())
     last_used_at = models.DateTimeField(null=True, blank=True)
