@@ -1,14 +1,18 @@
 """The runs that a link asks for: what is stored of each, and what is being done."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 from django.conf import settings
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
+from dashboard.analysis.sides import most_severe
+from dashboard.analysis.told_verdicts import ToldVerdict
+from dashboard.analysis.verdict_report import one_line_verdict
 from dashboard.forms.unofficial import AskedRun, rewritten
 from dashboard.ingest_requests import (
     RequestRefusedError,
@@ -16,6 +20,7 @@ from dashboard.ingest_requests import (
     request_run,
 )
 from dashboard.models import IngestRequest, Run
+from dashboard.queries.told_verdicts import told_verdicts
 from dashboard.queries.unofficial import RunSummary, newest_requests_of, summaries
 from dashboard.views.fetch_limits import LimitReachedError, count_fetch, is_first
 
@@ -26,12 +31,33 @@ SHARE_OF_WAIT = 0.25
 SOONEST_S, LATEST_S, EACH_SECOND = 0.2, 1.0, "every 1s"
 
 
+class AskedVerdicts:
+    """The verdicts on the runs of a link: made for all of them when the first is asked.
+
+    A file or a page that shows none reads nothing for them.
+    """
+
+    def __init__(self, summaries: Iterable[tuple[RunSummary, int | None]]) -> None:
+        self._wanted = [(s.measuring, attempt) for s, attempt in summaries]
+
+    @cached_property
+    def _told(self) -> dict[tuple[Run, int | None], list[ToldVerdict]]:
+        return told_verdicts(self._wanted)
+
+    def of(self, summary: RunSummary, attempt: int | None) -> list[ToldVerdict]:
+        """Return the verdicts on one of the runs; none on what a person took out."""
+        if summary.run.publication == Run.Publication.HIDDEN:
+            return []
+        return self._told.get((summary.measuring, attempt), [])
+
+
 @dataclass(frozen=True, slots=True)
 class AskedState:
     """One run of the link. ``stored`` is None while nothing of it is here.
 
     ``limit`` says why it is not fetched now; ``without`` is the query that leaves it
     out of the link, ``alone`` the one that asks for nothing but what it measured.
+    ``judged`` holds the verdicts on all runs of the link.
     """
 
     asked: AskedRun
@@ -42,6 +68,24 @@ class AskedState:
     is_awaited: bool
     without: str
     alone: str
+    judged: AskedVerdicts
+
+    @property
+    def verdicts(self) -> list[ToldVerdict]:
+        """Return the verdicts on what the run measured, by key and scenario."""
+        if self.stored is None or not self.stored.received:
+            return []
+        return self.judged.of(self.stored, self.asked.attempt)
+
+    @property
+    def verdict(self) -> ToldVerdict | None:
+        """Return the verdict to be told first, None where there is none."""
+        return most_severe(self.verdicts)
+
+    @property
+    def verdict_line(self) -> str:
+        """Return the sentence that is to be known first, and how many others."""
+        return one_line_verdict(self.verdicts)
 
     @property
     def is_active(self) -> bool:
@@ -104,23 +148,25 @@ def asked_states(
     may_ask = may_ask and request.method == "GET"
     stored = summaries((run.run_id, run.attempt) for run in asked)
     newest = newest_requests_of({run.run_id for run in asked})
+    judged = AskedVerdicts((found, attempt) for (_, attempt), found in stored.items())
     return [
         _state(
             request,
             asked,
             place,
             stored.get((run.run_id, run.attempt)),
-            _Work(newest.get(run.run_id), may_ask),
+            _Beside(newest.get(run.run_id), may_ask, judged),
         )
         for place, run in enumerate(asked)
     ]
 
 
-class _Work(NamedTuple):
-    """The newest request for a run, and whether another one may be made."""
+class _Beside(NamedTuple):
+    """The newest request for a run, whether another may be made, and all verdicts."""
 
     newest: IngestRequest | None
     may_ask: bool
+    judged: AskedVerdicts
 
 
 def waiting_for(states: Sequence[AskedState]) -> str:
@@ -149,7 +195,7 @@ def _state(
     asked: Sequence[AskedRun],
     place: int,
     summary: RunSummary | None,
-    work: _Work,
+    work: _Beside,
 ) -> AskedState:
     run = asked[place]
     followed, limit, is_awaited = work.newest, "", False
@@ -169,6 +215,7 @@ def _state(
         is_awaited=is_awaited,
         without=rewritten(request.GET, others),
         alone=rewritten(QueryDict(), asked),
+        judged=work.judged,
     )
 
 

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from dashboard.models import Notice
+from dashboard.analysis.verdict_report import one_line_verdict
+from dashboard.models import Notice, Run
 from dashboard.permissions import may_correct
 from dashboard.queries import runs as queries
 from dashboard.queries.notices import Subject, notes_about
@@ -17,6 +18,7 @@ from dashboard.queries.regressions import of_run
 from dashboard.queries.requests import newest_requests
 from dashboard.queries.run_logs import failed_logs
 from dashboard.queries.run_report import REQUESTS, RunReport, run_report
+from dashboard.queries.told_verdicts import told_verdicts
 from dashboard.views.correction_forms import CorrectionForm
 from dashboard.views.paging import page_of
 from dashboard.views.run_columns import columns
@@ -104,10 +106,20 @@ def _context(report: RunReport) -> dict[str, object]:
         "rows": rows,
         "requests": report.requests,
         "notes": _notes(report),
+        **_verdicts(report),
         "regressions": of_run(report.run),
         "logs": failed_logs(report.run, report.artifacts),
         "here": _polled(report.run.github_run_id),
     }
+
+
+def _verdicts(report: RunReport) -> dict[str, object]:
+    """Return the verdicts on what the run measured, or on what it publishes."""
+    measured = report.source or report.run
+    is_hidden = report.run.publication == Run.Publication.HIDDEN
+    asked = (measured, report.attempt)
+    told = [] if is_hidden else told_verdicts([asked])[asked]
+    return {"verdicts": told, "verdict_line": one_line_verdict(told)}
 
 
 def _notes(report: RunReport) -> list[Notice]:
