@@ -15,6 +15,7 @@ from django.utils import timezone
 from dashboard import corrections
 from dashboard.ingest_requests import (
     LOST,
+    request_history_derivation,
     request_repository_derivation,
     resend_lost,
 )
@@ -248,16 +249,18 @@ def test_lost_messages_of_every_kind_are_sent_again_once(sent):
     hide = corrections.hide_run
     sent(lambda: hide(run=run, **BY))
     request_repository_derivation(repository=run.repository, requested_by="staff")
+    request_history_derivation(scope={"model": "qwen3.5"}, requested_by="staff")
     sent(lambda: None)
     assert sent(resend_lost) == []
     _answered("queued", sent_at=timezone.now() - LOST - timedelta(minutes=1))
-    correction, repository = IngestRequest.objects.order_by("pk")
+    correction, repository, history = IngestRequest.objects.order_by("pk")
     assert sent(resend_lost) == [
         ("ingest.tasks.derive_run", [run.github_run_id, correction.pk]),
         (
             "ingest.tasks.derive_repository",
             [run.repository.full_name, repository.pk],
         ),
+        ("ingest.tasks.derive_history", ["history?model=qwen3.5", history.pk]),
     ]
     assert sent(resend_lost) == []
 

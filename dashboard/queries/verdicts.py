@@ -257,7 +257,8 @@ def _staff_breaks(
     pairs: Iterable[Pair],
 ) -> Mapping[tuple[int, int], tuple[Change, ...]]:
     """Return the breaks that staff put between the sides, by their sweep ids."""
-    notices = list(Notice.objects.filter(kind=Notice.Kind.BREAK).order_by("at", "pk"))
+    breaks = Notice.objects.filter(kind=Notice.Kind.BREAK).select_related("run")
+    notices = list(breaks.order_by("at", "pk"))
     if not notices:
         return {}
     between = [(head, base) for head, base in pairs if base is not None]
@@ -271,11 +272,18 @@ def _staff_breaks(
         (head.sweep_id, base.sweep_id): tuple(
             {"kind": NOTICE, "text": notice.text, "at": notice.at.isoformat()}
             for notice in notices
-            if _lies_between(notice.at, base, head)
-            and notice.is_about(keys[head.config_key])
+            if _parts(notice, base, head) and notice.is_about(keys[head.config_key])
         )
         for head, base in between
     }
+
+
+def _parts(notice: Notice, base: Side, head: Side) -> bool:
+    """Tell whether a break stands between two sides; one about a run at that run."""
+    if notice.run is None:
+        return _lies_between(notice.at, base, head)
+    newer = max((base, head), key=lambda side: side.at)
+    return notice.run.github_run_id == newer.run_id
 
 
 def _lies_between(moment: datetime, base: Side, head: Side) -> bool:

@@ -10,8 +10,8 @@ from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNotContains
 
 from dashboard.ingest_requests import history_scope
-from dashboard.models import IngestRequest, Notice, Sweep
-from ingest.pipeline import derive_history
+from dashboard.models import IngestRequest, Judgement, Notice, Sweep
+from ingest.pipeline import derive_history, derive_run
 from ingest.segments import derive_segments
 from tests import factories
 from tests.models.test_triage_group import member
@@ -106,6 +106,22 @@ def test_a_marker_about_a_run_stands_at_its_sweep_alone(client, member, sweeps):
     carried_out()
     marked = [s.pk for s in Sweep.objects.all() if s.markers]
     assert marked == [sweeps[1].pk]
+
+
+def test_what_was_judged_across_a_break_by_staff_is_judged_again(client, member):
+    sweeps = [curve(KEY, state="former"), curve(KEY), curve("other")]
+    for sweep in sweeps:
+        derive_run(sweep.run)
+    judged = Judgement.objects.filter(sweep=sweeps[1])
+    assert judged.get().verdict != "not comparable"
+    fields = posted(run=sweeps[1].run_id, at=factories.START - DAY)
+    client.post(reverse("admin:dashboard_notice_add"), fields)
+    carried_out()
+    assert judged.get().verdict == "not comparable"
+    assert TEXT in judged.get().reason
+    Notice.objects.get().delete()
+    derive_history({"run": str(sweeps[1].run.github_run_id)})
+    assert judged.get().verdict != "not comparable"
 
 
 def test_several_notices_deleted_at_once_ask_once_per_scope(admin_client, sweeps):
