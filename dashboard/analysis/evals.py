@@ -1,23 +1,17 @@
 """What an eval score says: whether it reaches its floor, and how surely."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import sqrt
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from dashboard.vocabulary.floors import (
-    decisive_filter,
-    fewest_questions,
-    filters,
-    floor,
-)
+from dashboard.vocabulary.floors import Floor
 
 Outcome = Literal[
     "not measured", "too few questions", "fail", "borderline", "thin margin", "pass"
 ]
 
-# From worst to best: an eval is as good as the worst of its scores.
-_ORDER: tuple[Outcome, ...] = ("fail", "borderline", "thin margin", "pass")
-# A point has several tasks; doubt about one outweighs that another passed.
+# From worst to best: an eval is as good as the worst of its scores, a point as the
+# worst of its tasks. Doubt about one outweighs that another passed.
 _OF_TASKS: tuple[Outcome, ...] = (
     "fail",
     "borderline",
@@ -30,6 +24,9 @@ PASSED: frozenset[Outcome] = frozenset({"pass", "thin margin"})
 
 Z95 = 1.959964
 
+# A flexible score so far below the strict one says more of the prompt than of answers.
+TEMPLATE_GAP = 0.10
+
 
 def wilson(share: float, n: int) -> tuple[float, float]:
     """Return the 95 % Wilson score interval of a fraction of ``n`` answers."""
@@ -39,21 +36,66 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return ((centre - spread) / scale, (centre + spread) / scale)
 
 
-def outcome(
-    model: str, task: str, scores: Mapping[str, float | None], n: int | None
-) -> Outcome:
-    """Hold every score that a task judges by against the floor of its model.
+class Judgement(NamedTuple):
+    """What a task's scores say together, of each score alone, and beside that."""
+
+    outcome: Outcome
+    of_filters: Mapping[str, Outcome]
+    notes: tuple[str, ...]
+
+
+def judge(
+    needed: Floor, scores: Mapping[str, float | None], n: int | None
+) -> Judgement:
+    """Hold every score that a task judges by against its floor.
 
     ``scores`` are fractions, None where not measured; ``n`` counts the questions.
     """
-    if scores.get(decisive_filter(task)) is None or n is None or n < 1:
+    found = {name: scores.get(name) for name in needed.filters}
+    of_filters: dict[str, Outcome] = {
+        name: "not measured" if share is None else _of_one(needed, share, n)
+        for name, share in found.items()
+    }
+    measured = [one for one in of_filters.values() if one != "not measured"]
+    if of_filters[needed.decisive] == "not measured":
+        together: Outcome = "not measured"
+    else:
+        together = min(measured, key=_OF_TASKS.index)
+    return Judgement(together, of_filters, tuple(_notes(of_filters, scores)))
+
+
+def outcome(
+    needed: Floor, scores: Mapping[str, float | None], n: int | None
+) -> Outcome:
+    """Return what a task's scores say together; see `judge`."""
+    return judge(needed, scores, n).outcome
+
+
+def _of_one(needed: Floor, share: float, n: int | None) -> Outcome:
+    if n is None or n < 1:
         return "not measured"
-    if n < fewest_questions(task):
+    if n < needed.fewest_questions:
         return "too few questions"
-    lowest = floor(model, task)
-    found = [scores.get(name) for name in filters(task)]
-    outcomes = [_against(lowest, share, n) for share in found if share is not None]
-    return min(outcomes, key=_ORDER.index)
+    return _against(needed.minimum, share, n)
+
+
+def _notes(
+    of_filters: Mapping[str, Outcome], scores: Mapping[str, float | None]
+) -> Iterator[str]:
+    for name, one in of_filters.items():
+        if scores.get(name) is None and len(of_filters) > 1:
+            yield f"{name} not measured"
+        elif one in ("fail", "borderline"):
+            yield f"{one}: {name}"
+    strict, flexible = scores.get("strict"), scores.get("flexible")
+    if strict is None or flexible is None:
+        return
+    below = round(strict - flexible, 6)
+    if below >= TEMPLATE_GAP:
+        yield (
+            f"flexible is {100 * below:.1f} pp below strict: "
+            "the prompt template may be wrong"
+        )
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:

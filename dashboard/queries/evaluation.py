@@ -114,4 +114,4 @@ def _listed(found: QuerySet[EvalResult]) -> list[JudgedEval]:
         "attempt",
         "pk",
     )
-    return [judged(result) for result in ordered]
+    return judged(ordered)

@@ -1,10 +1,13 @@
 """What the evals say of each point of a frame, in one query."""
 
 import pandas as pd
+from django.db.models.functions import Coalesce
 
 from dashboard.analysis.eval_places import EvalPlace, points_of_evals
 from dashboard.analysis.evals import Outcome, outcome, worst
 from dashboard.models import EvalResult
+from dashboard.queries.floors import floor_table
+from dashboard.vocabulary.floors import FILTERS, FloorTable
 
 _PLACE = ("run_id", "config_key", "scenario", "deployment_id", "tp", "concurrency")
 _FIELDS = (
@@ -16,6 +19,7 @@ _FIELDS = (
     "concurrency",
     "config_key__model",
     "task",
+    Coalesce("measured_at", "run__created_at"),
     "n",
     "strict",
     "flexible",
@@ -48,11 +52,13 @@ def _stored(points: pd.DataFrame) -> dict[EvalPlace, list[Outcome]]:
         config_key__key__in=set(points["config_key"]),
         scenario__in=set(points["scenario"]),
     )
+    rows = list(found.values_list(*_FIELDS))
+    floors = floor_table() if rows else FloorTable()
     grouped: dict[EvalPlace, list[Outcome]] = {}
-    for row in found.values_list(*_FIELDS):
-        model, task, n, strict, flexible, score = row[len(_PLACE) :]
-        scores = {"strict": strict, "flexible": flexible, "score": score}
-        judged = outcome(model, task, scores, n)
+    for row in rows:
+        model, task, at, n, *measured = row[len(_PLACE) :]
+        scores = dict(zip(FILTERS, measured, strict=True))
+        judged = outcome(floors.at(model, task, at.date()), scores, n)
         grouped.setdefault(_place(row[: len(_PLACE)]), []).append(judged)
     return grouped
 

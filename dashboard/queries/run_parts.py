@@ -1,14 +1,14 @@
 """The parts of one run, each fetched in one query however much the run holds."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
-from dashboard.analysis.evals import Outcome, outcome
+from dashboard.analysis.evals import Outcome, judge
 from dashboard.analysis.request_errors import RequestErrors, request_errors
 from dashboard.models import (
     Artifact,
@@ -21,7 +21,8 @@ from dashboard.models import (
     Sweep,
 )
 from dashboard.queries.coverage import DOUBTED, EXCLUDED, RECEIVED, Grid, grid
-from dashboard.vocabulary.floors import floor
+from dashboard.queries.floors import floor_of, floor_table
+from dashboard.vocabulary.floors import FloorTable
 
 EXAMPLES = 5
 # Where a point has what is no column of its own.
@@ -123,25 +124,45 @@ class SkipGroup:
 
 @dataclass(frozen=True, slots=True)
 class JudgedEval:
-    """A score with the floor of its model and task, and what came of it."""
+    """A score with the floor of its model, task and day, and what came of it.
+
+    ``of_filters`` says it of each score that has to reach the floor; ``notes`` are
+    what there is to say beside it.
+    """
 
     result: EvalResult
     floor: float
     outcome: Outcome
+    of_filters: Mapping[str, Outcome]
+    notes: tuple[str, ...]
+    floor_source: str
 
 
-def judged(result: EvalResult) -> JudgedEval:
-    """Hold a stored score against its floor."""
-    model = result.config_key.model
+def judged(results: Iterable[EvalResult]) -> list[JudgedEval]:
+    """Hold stored scores against their floors, which one query reads.
+
+    The scores need their config key and run.
+    """
+    found = list(results)
+    floors = floor_table() if found else FloorTable()
+    return [_judged(result, floors) for result in found]
+
+
+def _judged(result: EvalResult, floors: FloorTable) -> JudgedEval:
+    needed = floor_of(floors, result)
     scores = {
         "strict": result.strict,
         "flexible": result.flexible,
         "score": result.score,
     }
+    said = judge(needed, scores, result.n)
     return JudgedEval(
         result=result,
-        floor=floor(model, result.task),
-        outcome=outcome(model, result.task, scores, result.n),
+        floor=needed.minimum,
+        outcome=said.outcome,
+        of_filters=said.of_filters,
+        notes=said.notes,
+        floor_source=needed.source,
     )
 
 
@@ -235,10 +256,10 @@ def evals(run: Run, attempt: int | None) -> list[JudgedEval]:
     found = run.evals.filter(**_of_attempt(attempt))
     if attempt is None:
         found = found.filter(is_current=True)
-    ordered = found.select_related("config_key", "deployment").order_by(
+    ordered = found.select_related("config_key", "deployment", "run").order_by(
         "config_key__key", "deployment__label", "concurrency", "task", "attempt"
     )
-    return [judged(result) for result in ordered]
+    return judged(ordered)
 
 
 def jobs(run: Run) -> list[Job]:

@@ -20,7 +20,7 @@ from dashboard.models import (
     Run,
     Skip,
 )
-from dashboard.queries.run_parts import judged
+from dashboard.queries.run_parts import JudgedEval, judged
 from dashboard.queries.usable import FAILED_ROW, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
 
@@ -151,7 +151,7 @@ def newest_requests_of(run_ids: Iterable[int]) -> dict[int, IngestRequest]:
 class _Parts:
     """What belongs to the runs, by their primary key."""
 
-    evals: Mapping[int, list[EvalResult]]
+    evals: Mapping[int, list[JudgedEval]]
     skips: Mapping[int, list[tuple[str, int]]]
     jobs: Mapping[int, list[str]]
     expired: Mapping[int, tuple[int, datetime | None]]
@@ -165,9 +165,13 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
     evals = [
         result
         for result in parts.evals.get(run.pk, [])
-        if (result.is_current if attempt is None else result.attempt == attempt)
+        if (
+            result.result.is_current
+            if attempt is None
+            else result.result.attempt == attempt
+        )
     ]
-    outcomes = [judged(result).outcome for result in evals]
+    outcomes = [result.outcome for result in evals]
     skipped = parts.skips.get(run.pk, [])
     unusable = ""
     if not run.received_count and run.reuse_source_run_id is None:
@@ -195,10 +199,11 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
     )
 
 
-def _evals(ids: Sequence[int]) -> Mapping[int, list[EvalResult]]:
-    grouped: dict[int, list[EvalResult]] = defaultdict(list)
-    for result in EvalResult.objects.filter(run__in=ids).select_related("config_key"):
-        grouped[result.run_id].append(result)
+def _evals(ids: Sequence[int]) -> Mapping[int, list[JudgedEval]]:
+    grouped: dict[int, list[JudgedEval]] = defaultdict(list)
+    found = EvalResult.objects.filter(run__in=ids)
+    for judged_eval in judged(found.select_related("config_key", "run")):
+        grouped[judged_eval.result.run_id].append(judged_eval)
     return grouped
 
 

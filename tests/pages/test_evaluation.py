@@ -127,7 +127,7 @@ def test_queries_do_not_grow(client, django_assert_max_num_queries):
     for concurrency in range(1, 30):
         official(concurrency=concurrency)
         EvalResultFactory(run=mine, concurrency=concurrency)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):
         client.get(f"/evaluation?unofficialRun={mine.github_run_id}")
 
 

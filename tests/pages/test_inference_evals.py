@@ -64,10 +64,12 @@ def test_an_eval_of_another_expert_size_belongs_to_the_only_such_point(client):
 
 
 @pytest.mark.parametrize("keys", [1, 6])
-def test_evals_are_read_in_one_query(client, django_assert_num_queries, keys):
+def test_evals_and_their_floors_are_read_in_two_queries(
+    client, django_assert_num_queries, keys
+):
     for number in range(keys):
         sweep = official_sweep(f"key-{number}")
         for point in add_points(sweep):
             add_eval(sweep, point.deployment, concurrency=point.concurrency)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(8):
         client.get("/inference")

@@ -484,5 +484,5 @@ def test_query_count_does_not_grow_with_the_size_of_runs(
         EvalResultFactory(run=run)
         SkipFactory.create_batch(20, run=run)
     ids = ",".join(str(run.github_run_id) for run in runs)
-    with django_assert_max_num_queries(22):
+    with django_assert_max_num_queries(27):
         client.get(f"/inference?unofficialRun={ids}")
