@@ -103,9 +103,22 @@ def settle_run(run: Run, sweep_keys: Iterable[SweepKey]) -> int:
     # What a merge run says of its changelog decides on the sweeps of its source.
     others = Sweep.objects.filter(run__in=[run, *related])
     keys = {*sweep_keys, *others.values_list("config_key_id", "scenario")}
-    written += len(changed) + settle_keys(keys, related)
+    if changed or _is_of_record(related):
+        written += len(changed) + settle_keys(keys, related)
     run.refresh_from_db()
     return written
+
+
+def _is_of_record(runs: Iterable[Run]) -> bool:
+    """Tell whether some run takes part in the official history, or did until now.
+
+    What stays unofficial changes nothing of it: a link's run is ready sooner.
+    """
+    runs = list(runs)
+    return (
+        any(run.publication == Run.Publication.OFFICIAL for run in runs)
+        or Sweep.objects.filter(run__in=runs, state__isnull=False).exists()
+    )
 
 
 def settle_keys(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
