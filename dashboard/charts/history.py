@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 from dashboard.analysis.changes import sentence
 from dashboard.analysis.history import History, HistorySweep, Series, Value
 from dashboard.analysis.segments import (
-    CHECKPOINT,
     GRID,
     IMAGE,
     NOTICE,
     RECIPE,
     RUNNER,
-    Change,
 )
 from dashboard.charts import theme
 from dashboard.charts.exports import Words, export_layout
 from dashboard.charts.frontier import Figure
-from dashboard.vocabulary.checkpoints import base_name
+from dashboard.charts.history_rules import moment, room_above, rule_labels, rules
 from dashboard.vocabulary.texts import one_line
 
 # Series differ by their marker; the colour says the GPU, on this page as on all.
@@ -34,9 +32,6 @@ STRIP = {
 }
 STRIP_ROW = 0.055  # of the height of the plot
 STRIP_GAP = 0.06
-RULE_LABEL_PX = 34
-MOST_LEVELS = 4
-LONGEST_NAME = 44
 HOLLOW_PX = 9
 ROOM_FOR_ONE = timedelta(days=4)
 
@@ -78,38 +73,15 @@ def history_figure(
     strip = list(_strip(history.counted))
     layout = _layout(axis, [trace["y"][0] for trace in strip])
     layout["xaxis"] |= _room_for_one({sweep.at for sweep in history.sweeps})
-    layout["shapes"] = [*_rules(history.breaking), *_floors(series)]
-    layout["annotations"] = [*_rule_labels(history), *_floor_labels(series)]
-    layout["margin"]["t"] += RULE_LABEL_PX * _levels(history)
+    layout["shapes"] = rules(history, series)
+    layout["annotations"] = rule_labels(history, series)
+    layout["margin"]["t"] += room_above(history)
     return {"data": [*traces, *strip], "layout": layout}
 
 
 def series_look(look: theme.Look, place: int) -> theme.Look:
     """Return how a series is drawn, by its place, for the legend below the chart."""
     return look._replace(marker=SYMBOLS[place % len(SYMBOLS)], dash="solid")
-
-
-def rule_words(sweep: HistorySweep) -> list[str]:
-    """Return what a rule says: each break in two short lines."""
-    return [_break_words(change) for change in sweep.breaks]
-
-
-def _break_words(change: Change) -> str:
-    if change["kind"] == NOTICE:
-        return f"break: {_shown(change['text'])}"
-    before, after = str(change["from"]), str(change["to"])
-    if change["kind"] != CHECKPOINT:
-        kind = str(change["kind"]).replace("_", " ")
-        return f"{kind}: {_shown(before)}<br>\u2192 {_shown(after)}"
-    names = base_name(before), base_name(after)
-    # Another publisher's weights of the same name are told apart by the publisher.
-    if names[0].casefold() == names[1].casefold():
-        names = before, after
-    return f"swap: {_shown(names[0])}<br>\u2192 {_shown(names[1])}"
-
-
-def _shown(text: str) -> str:
-    return escape(one_line(text, LONGEST_NAME))
 
 
 def _traces(series: Series, history: History, look: theme.Look) -> Iterator[Figure]:
@@ -148,7 +120,7 @@ def _trace(
         "name": escape(series.name),
         "legendgroup": escape(series.name),
         "showlegend": role == "series",
-        "x": [_moment(sweep.at) for sweep in sweeps],
+        "x": [moment(sweep.at) for sweep in sweeps],
         "y": [None if value is None else value.value for value in values],
         "customdata": [
             _customdata(sweep, value)
@@ -223,7 +195,7 @@ def _strip(sweeps: Sequence[HistorySweep]) -> Iterator[Figure]:
             "mode": "markers",
             "name": word,
             "showlegend": False,
-            "x": [_moment(sweep.at) for sweep, _ in found],
+            "x": [moment(sweep.at) for sweep, _ in found],
             "y": [word] * len(found),
             "yaxis": "y2",
             "customdata": [
@@ -246,83 +218,6 @@ def _strip(sweeps: Sequence[HistorySweep]) -> Iterator[Figure]:
                 "dark": theme.UNKNOWN_HARDWARE.dark,
             },
         }
-
-
-def _rules(breaking: Iterable[HistorySweep]) -> Iterator[Figure]:
-    for sweep in breaking:
-        at = _moment(sweep.at)
-        yield {
-            "type": "line",
-            "x0": at,
-            "x1": at,
-            "yref": "paper",
-            "y0": 0,
-            "y1": 1,
-            "layer": "below",
-            "line": {"color": theme.INK, "width": 1.5, "dash": "dash"},
-        }
-
-
-def _levels(history: History) -> int:
-    return min(len(history.breaking), MOST_LEVELS)
-
-
-def _rule_labels(history: History) -> Iterator[Figure]:
-    """Yield the words of each rule above the plot, a level lower than the one before.
-
-    On the side of the rule where there is room.
-    """
-    breaking = history.breaking
-    moments = [sweep.at for sweep in history.sweeps]
-    for place, sweep in enumerate(breaking):
-        first, last = moments[0], moments[-1]
-        is_late = sweep.at - first > last - sweep.at
-        level = place % MOST_LEVELS
-        yield {
-            "text": "<br>".join(rule_words(sweep)),
-            "hovertext": escape(one_line("; ".join(map(sentence, sweep.breaks)))),
-            "x": _moment(sweep.at),
-            "y": 1,
-            "yref": "paper",
-            "xanchor": "right" if is_late else "left",
-            "yanchor": "bottom",
-            "yshift": 2 + RULE_LABEL_PX * (_levels(history) - 1 - level),
-            "align": "right" if is_late else "left",
-            "showarrow": False,
-            "font": {"size": 11},
-        }
-
-
-def _floors(series: Iterable[Series]) -> Iterator[Figure]:
-    for floor in _floor_values(series):
-        yield {
-            "type": "line",
-            "xref": "paper",
-            "x0": 0,
-            "x1": 1,
-            "y0": floor,
-            "y1": floor,
-            "layer": "below",
-            "line": {"color": theme.WARN, "width": 1.5, "dash": "dot"},
-        }
-
-
-def _floor_labels(series: Iterable[Series]) -> Iterator[Figure]:
-    for floor in _floor_values(series):
-        yield {
-            "text": f"floor {floor:g}",
-            "xref": "paper",
-            "x": 0,
-            "y": floor,
-            "xanchor": "left",
-            "yanchor": "top",
-            "showarrow": False,
-            "font": {"size": 11},
-        }
-
-
-def _floor_values(series: Iterable[Series]) -> list[float]:
-    return sorted({one.floor for one in series if one.floor is not None})
 
 
 def _layout(axis: HistoryAxis, rows: Sequence[str]) -> Figure:
@@ -379,12 +274,8 @@ def _room_for_one(moments: set[datetime]) -> Figure:
     if len(moments) > 1:
         return {}
     (only,) = moments
-    ends = [_moment(only - ROOM_FOR_ONE), _moment(only + ROOM_FOR_ONE)]
+    ends = [moment(only - ROOM_FOR_ONE), moment(only + ROOM_FOR_ONE)]
     return {"range": ends, "autorange": False}
-
-
-def _moment(at: datetime) -> str:
-    return f"{at:%Y-%m-%d %H:%M:%S}"
 
 
 def _literal(text: str) -> str:
