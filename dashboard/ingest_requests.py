@@ -5,6 +5,7 @@ The work is the worker's: it is asked by name, once the row is stored.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from urllib.parse import parse_qsl, urlencode
 
 from celery import current_app
@@ -24,6 +25,7 @@ DERIVE_TASK = "ingest.tasks.derive_run"
 REPLAY_CHECKPOINT_TASK = "ingest.tasks.replay_checkpoint"
 DERIVE_REPOSITORY_TASK = "ingest.tasks.derive_repository"
 DERIVE_HISTORY_TASK = "ingest.tasks.derive_history"
+COMMENT_TASK = "ingest.tasks.comment_verdict"
 MAX_ID = 2**63 - 1
 # Before the scope of a history, as in ``history?model=qwen3.5``: no repository's name.
 HISTORY = "history?"
@@ -320,3 +322,14 @@ def request_upload(
             requested_by=requested_by,
         )
     )
+
+
+def request_comment(*, run: Run, again: bool = False) -> None:
+    """Ask for the verdict on a run to be told on its pull request.
+
+    What comes of it stands in the pull request's row; ``again`` makes the comment anew
+    that a person deleted.
+    """
+    send = partial(current_app.send_task, COMMENT_TASK, [run.github_run_id, again])
+    # Robust: without a broker there is no comment, but the run was taken in.
+    transaction.on_commit(send, robust=True)

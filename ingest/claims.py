@@ -34,6 +34,12 @@ def request_claimed(request_id: int) -> AbstractContextManager[None]:
     return _held(number, f"request {request_id} is already being carried out")
 
 
+def comment_claimed(repository: str, pr_number: int) -> AbstractContextManager[None]:
+    """Hold a pull request's comment for this worker; raises AlreadyRunningError."""
+    number = _lock_number(f"comment {repository.casefold()}#{pr_number}")
+    return _held(number, f"the comment on #{pr_number} is already being written")
+
+
 def claimed_requests(request_ids: Iterable[int]) -> set[int]:
     """Return which requests some worker holds right now."""
     with connection.cursor() as cursor:

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
-from ingest.github import Answers, GitHub, Options, Transport
+from ingest.github import Answers, CommentingGitHub, GitHub, Options, Transport
 from ingest.github.transport import Answer
 
 KEPT_S = 24 * 3600
@@ -40,9 +40,22 @@ class CachedAnswers:
 @contextmanager
 def connected(repository: str) -> Iterator[GitHub]:
     """Give a repository's interface; its connections are closed at the end."""
+    with _transport(settings.GITHUB_TOKEN) as transport:
+        yield GitHub(transport, repository)
+
+
+@contextmanager
+def commenting(repository: str) -> Iterator[CommentingGitHub]:
+    """Give a repository's interface to comments; its token may write these."""
+    with _transport(settings.GITHUB_COMMENT_TOKEN) as transport:
+        yield CommentingGitHub(transport, repository)
+
+
+@contextmanager
+def _transport(token: str) -> Iterator[Transport]:
     options = Options(
         base=settings.GITHUB_API_URL,
-        token=settings.GITHUB_TOKEN,
+        token=token,
         near_s=settings.GITHUB_WAIT_SECONDS,
         read_s=settings.GITHUB_TIMEOUT_SECONDS,
     )
@@ -50,6 +63,6 @@ def connected(repository: str) -> Iterator[GitHub]:
     answers: Answers = CachedAnswers(caches["default"])
     transport = Transport(options, answers)
     try:
-        yield GitHub(transport, repository)
+        yield transport
     finally:
         transport.close()

@@ -13,51 +13,20 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.github_comments import FakeComments
+from tests.github_http import Asked, Fault, Reply, Server
+
+__all__ = ["TOKEN", "Asked", "FakeGitHub", "Fault", "Reply", "github_server"]
+__all__ += ["in_seconds"]
 
 Json = dict[str, Any]
-Query = dict[str, str]
 LARGEST_PAGE = 100
 TOKEN = "a-token-for-tests"  # noqa: S105  # no secret
-
-
-@dataclass
-class Fault:
-    """What one request gets instead of its answer, or done to its answer.
-
-    ``keep`` cuts a body after so many bytes, with its announced length or without;
-    ``pause_s`` is slept before each tenth of the body; ``drop`` closes at once.
-    """
-
-    status: int = 0
-    headers: dict[str, str] = field(default_factory=dict)
-    body: Any = None
-    keep: int | None = None
-    announced: bool = True
-    pause_s: float = 0.0
-    drop: bool = False
-
-
-@dataclass
-class Reply:
-    status: int
-    body: bytes
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass
-class Asked:
-    """One request as it came."""
-
-    path: str
-    query: Query
-    headers: dict[str, str]
-    status: int = 0
 
 
 class FakeGitHub:
@@ -70,6 +39,7 @@ class FakeGitHub:
         self.pulls: dict[str, list[Json]] = {}
         self.pull_commits: dict[int, list[str]] = {}
         self.comments: dict[int, list[Json]] = {}
+        self.board = FakeComments(self.comments)
         self.fallback_configs: dict[str, str] = {}
         self.largest_page = LARGEST_PAGE
         self.missing_items = 0
@@ -107,7 +77,10 @@ class FakeGitHub:
         return run
 
     def fail(self, path: str, *faults: Fault) -> None:
-        """Let requests whose path holds a text meet these faults, each once."""
+        """Let requests whose method and path hold a text meet these faults, each once.
+
+        They read as "GET /repos/...".
+        """
         self._faults += [(path, fault) for fault in faults]
 
     def count(self, text: str) -> int:
@@ -144,7 +117,9 @@ class FakeGitHub:
     def _answer_api(self, asked: Asked) -> tuple[Reply, Fault | None]:
         with self._lock:
             self.asked.append(asked)
-            fault = self._fault(asked.path)
+            fault = self._fault(f"{asked.method} {asked.path}")
+        if fault is not None and fault.carried_out:
+            self._routed(asked)
         if fault is not None and fault.status:
             reply = _json_reply(
                 {"message": "broken"} if fault.body is None else fault.body,
@@ -167,7 +142,7 @@ class FakeGitHub:
         return None
 
     def _conditional(self, asked: Asked, reply: Reply) -> Reply:
-        if reply.status != 200:
+        if reply.status != 200 or asked.method != "GET":
             return reply
         tag = f'W/"{hashlib.sha256(reply.body).hexdigest()}"'
         reply.headers["ETag"] = tag
@@ -176,6 +151,8 @@ class FakeGitHub:
         return reply
 
     def _routed(self, asked: Asked) -> Reply:
+        if (answer := self.board.answer(asked)) is not None:
+            return _json_reply(*answer)
         for pattern, name in ROUTES:
             if found := re.fullmatch(r"/repos/([^/]+/[^/]+)" + pattern, asked.path):
                 method: Callable[..., Reply] = getattr(self, name)
@@ -294,7 +271,6 @@ ROUTES = [
     (r"/issues/(\d+)/comments", "_comments"),
     (r"/contents/(.+)", "_contents"),
 ]
-Answer = Callable[[Asked], tuple[Reply, Fault | None]]
 
 
 def in_seconds(seconds: float) -> str:
@@ -334,60 +310,3 @@ def _zipped(path: Path) -> bytes:
             if file.is_file():
                 archive.write(file, file.relative_to(path))
     return buffer.getvalue()
-
-
-class Handler(BaseHTTPRequestHandler):
-    """Answers GETs by what its server was given."""
-
-    protocol_version = "HTTP/1.1"
-    # Headers and body are two writes: the second would wait until the first arrived.
-    disable_nagle_algorithm = True
-
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        server = cast("Server", self.server)
-        reply, fault = server.answer(Asked(parts.path, query, headers))
-        if fault is not None and fault.drop:
-            self.close_connection = True
-        else:
-            self._send(reply, fault or Fault())
-
-    def _send(self, reply: Reply, fault: Fault) -> None:
-        self.send_response(reply.status)
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
-        if fault.announced:
-            self.send_header("Content-Length", str(len(reply.body)))
-        else:
-            self.send_header("Connection", "close")
-        self.end_headers()
-        if fault.keep is not None:
-            self.close_connection = True
-        self._write(reply.body[: fault.keep], fault.pause_s)
-
-    def _write(self, body: bytes, pause_s: float) -> None:
-        step = max(len(body) // 10, 1) if pause_s else max(len(body), 1)
-        for start in range(0, len(body), step):
-            time.sleep(pause_s)
-            self.wfile.write(body[start : start + step])
-            self.wfile.flush()
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
-
-
-class Server(ThreadingHTTPServer):
-    """A thread per connection; one that a client keeps open holds nobody up."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, answer: Answer) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answer = answer
-        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
-
-    def handle_error(self, *args: object) -> None:
-        """A client that went away is part of the game."""

@@ -12,6 +12,7 @@ from dashboard.vocabulary.markdown import code, plain
 
 Writer = Callable[[str], str]
 
+HEADING = "### Frontierboard: "
 NOTHING_MEASURED = "nothing to judge: no usable point"
 HIDDEN = "not judged: a person took the run out"
 
@@ -106,13 +107,19 @@ def markdown_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     return "\n\n".join(section for section in sections if section) + "\n"
 
 
+def folded_report(report: str) -> str:
+    """Return a Markdown report as one line: its state and its run."""
+    heading, _, run = report.split("\n")[:3]
+    return f"**{heading.removeprefix(HEADING)}** {run}"
+
+
 def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     worst = most_severe(verdicts)
     state = worst.verdict if worst else facts.nothing
     attempt = "" if facts.attempt is None else f", attempt {facts.attempt}"
     return "\n".join(
         [
-            f"### Frontierboard: {plain(state)}",
+            f"{HEADING}{plain(state)}",
             "",
             (
                 f"Run [{facts.run_id}]({facts.page}){attempt} {code(facts.title)}: "

@@ -1,6 +1,7 @@
 """GitHub's REST interface: the only code that talks to a network."""
 
 from ingest.github.api import GitHub, Listing
+from ingest.github.comments import CommentingGitHub
 from ingest.github.errors import (
     ForbiddenError,
     GitHubError,
@@ -8,6 +9,7 @@ from ingest.github.errors import (
     NotFoundError,
     RateLimitedError,
     RefusedAddressError,
+    RejectedError,
     TooLargeError,
     UnreachableError,
 )
@@ -15,6 +17,7 @@ from ingest.github.transport import Answers, Options, Transport
 
 __all__ = [
     "Answers",
+    "CommentingGitHub",
     "ForbiddenError",
     "GitHub",
     "GitHubError",
@@ -24,6 +27,7 @@ __all__ = [
     "Options",
     "RateLimitedError",
     "RefusedAddressError",
+    "RejectedError",
     "TooLargeError",
     "Transport",
     "UnreachableError",

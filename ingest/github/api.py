@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from ingest.artifacts.json_reading import BadJsonError, parse, storable
 from ingest.github.errors import UnreachableError
-from ingest.github.transport import RAW, Answer, Transport
+from ingest.github.transport import RAW, Transport
 
 PER_PAGE = 100
 MAX_PAGES = 100
@@ -97,10 +97,7 @@ class GitHub:
         return self._transport.fetch(url, RAW)["body"]
 
     def _object(self, path: str) -> JsonObject:
-        value = _value(self._transport.fetch(self._url(path)), path)
-        if not isinstance(value, dict):
-            raise UnreachableError(f"GitHub's answer to {path} is no object")
-        return cast("JsonObject", value)
+        return as_object(self._transport.fetch(self._url(path))["body"], path)
 
     def _listing(self, path: str, key: str, **filters: str) -> Listing:
         """Collect a list by id: it may move between two pages."""
@@ -120,7 +117,7 @@ class GitHub:
         url = self._url(path, per_page=str(PER_PAGE), **filters)
         for _ in range(MAX_PAGES):
             answer = self._transport.fetch(url)
-            yield _value(answer, path)
+            yield _value(answer["body"], path)
             following = _NEXT.search(answer["link"])
             if following is None:
                 return
@@ -136,9 +133,17 @@ class GitHub:
         return self._transport.url(f"{self._root}{path}{text}")
 
 
-def _value(answer: Answer, path: str) -> object:
+def as_object(body: bytes, path: str) -> JsonObject:
+    """Return an answer that must be an object."""
+    value = _value(body, path)
+    if not isinstance(value, dict):
+        raise UnreachableError(f"GitHub's answer to {path} is no object")
+    return cast("JsonObject", value)
+
+
+def _value(body: bytes, path: str) -> object:
     try:
-        return storable(parse(answer["body"]).value)
+        return storable(parse(body).value)
     except (BadJsonError, RecursionError) as error:
         raise UnreachableError(f"GitHub's answer to {path} is no JSON") from error
 

@@ -34,6 +34,10 @@ class RateLimitedError(GitHubError):
         return cls(datetime.now(UTC) + timedelta(seconds=seconds))
 
 
+class RejectedError(GitHubError):
+    """Understood and not taken; the same again is not taken either."""
+
+
 class TooLargeError(GitHubError):
     """A body longer than is taken."""
 

@@ -1,10 +1,10 @@
-"""One GET at a time: tries, limits, redirects, bodies; nothing of what they mean."""
+"""One request at a time: tries, limits, redirects, bodies; not what they mean."""
 
 import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -24,6 +24,8 @@ from ingest.github.errors import (
     GoneError,
     NotFoundError,
     RateLimitedError,
+    RefusedAddressError,
+    RejectedError,
     TooLargeError,
     UnreachableError,
 )
@@ -32,6 +34,7 @@ from ingest.github.limits import RateGate, limit_wait_s
 POOL = 8
 HEALING = (500, 502, 503, 504)
 REDIRECTS = (301, 302, 303, 307, 308)
+VERBATIM_REDIRECTS = (307, 308)
 MAX_REDIRECTS = 4
 MAX_WAITS = 3
 CHUNK = 1 << 16
@@ -41,6 +44,15 @@ MAX_MESSAGE = 64 << 10
 JSON = "application/vnd.github+json"
 RAW = "application/vnd.github.raw+json"
 API_VERSION = "2022-11-28"
+
+# What a status means; any other failure may heal.
+REFUSED: dict[int, type[GitHubError]] = {
+    HTTPStatus.UNAUTHORIZED: ForbiddenError,
+    HTTPStatus.FORBIDDEN: ForbiddenError,
+    HTTPStatus.NOT_FOUND: NotFoundError,
+    HTTPStatus.GONE: GoneError,
+}
+REFUSED_WRITES = {**REFUSED, HTTPStatus.UNPROCESSABLE_ENTITY: RejectedError}
 
 Result = TypeVar("Result")
 
@@ -140,6 +152,15 @@ class Transport:
         finally:
             part.unlink(missing_ok=True)
 
+    def send(self, method: str, url: str, value: Mapping[str, object]) -> bytes:
+        """POST or PATCH an object once and return the answer's body.
+
+        Only what a limit turned away is sent again: that was not carried out. Raises
+        GitHubError; after UnreachableError it may have been carried out all the same.
+        """
+        body = json.dumps(value).encode()
+        return self._healed(url, lambda: self._sent(method, url, body))
+
     def _key(self, url: str, accept: str) -> str:
         """Return a key that no other token shares: it may see other things."""
         parts = "\n".join((url, accept, self.options.token))
@@ -169,7 +190,7 @@ class Transport:
         with self._opened(url, headers) as response:
             if response.status_code == HTTPStatus.NOT_MODIFIED:
                 return None
-            _refuse_failure(response, url)
+            _refuse_failure(response, url, REFUSED)
             body = b"".join(_chunks(response, MAX_ANSWER))
             return {
                 "etag": response.headers.get("etag", ""),
@@ -177,11 +198,20 @@ class Transport:
                 "body": body,
             }
 
+    def _sent(self, method: str, url: str, body: bytes) -> bytes:
+        headers = {"Accept": JSON, "Content-Type": "application/json"}
+        with self._opened(url, headers, method, body) as response:
+            _refuse_failure(response, url, REFUSED_WRITES)
+            try:
+                return b"".join(_chunks(response, MAX_ANSWER))
+            except _BrokenError as error:
+                raise UnreachableError(f"{_path(url)}: {error}") from error
+
     def _stream(self, url: str, part: Path, max_bytes: int, deadline: float) -> None:
         with self._opened(url, {}) as response, part.open("wb") as file:
             if not self._addresses.is_own(response.url) and _is_refusal(response):
                 raise _BrokenError("the redirect's signature is not accepted")
-            _refuse_failure(response, url)
+            _refuse_failure(response, url, REFUSED)
             for chunk in _chunks(response, max_bytes):
                 self._gate.check()
                 if time.monotonic() > deadline:
@@ -190,20 +220,34 @@ class Transport:
                 file.write(chunk)
 
     @contextmanager
-    def _opened(self, url: str, headers: dict[str, str]) -> Iterator[requests.Response]:
-        """GET, following redirects to allowed places; the token stays with its host."""
+    def _opened(
+        self,
+        url: str,
+        headers: dict[str, str],
+        method: str = "GET",
+        body: bytes | None = None,
+    ) -> Iterator[requests.Response]:
+        """Follow redirects to allowed places; the token stays with its host.
+
+        What is written stays there too, and goes only where it is to be repeated.
+        """
+        redirects = REDIRECTS if body is None else VERBATIM_REDIRECTS
         for _ in range(MAX_REDIRECTS + 1):
-            response = self._get(url, headers)
+            response = self._asked(url, headers, method, body)
             location = response.headers.get("location")
-            if response.status_code not in REDIRECTS or location is None:
+            if response.status_code not in redirects or location is None:
                 with response:
                     yield response
                 return
             response.close()
             url = self._addresses.check(urljoin(url, location))
+            if body is not None and not self._addresses.is_own(url):
+                raise RefusedAddressError("refused to write to another host")
         raise UnreachableError(f"{_path(url)}: redirected too often")
 
-    def _get(self, url: str, headers: dict[str, str]) -> requests.Response:
+    def _asked(
+        self, url: str, headers: dict[str, str], method: str, body: bytes | None
+    ) -> requests.Response:
         own = self._addresses.is_own(url)
         if own:
             headers = {**headers, "X-GitHub-Api-Version": API_VERSION}
@@ -211,8 +255,10 @@ class Transport:
             headers["Authorization"] = f"Bearer {self.options.token}"
         timeout = (self.options.connect_s, self.options.read_s)
         try:
-            return self._session.get(
+            return self._session.request(
+                method,
                 url,
+                data=body,
                 headers=headers,
                 timeout=timeout,
                 stream=True,
@@ -264,7 +310,9 @@ def _is_refusal(response: requests.Response) -> bool:
     return response.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
 
 
-def _refuse_failure(response: requests.Response, url: str) -> None:
+def _refuse_failure(
+    response: requests.Response, url: str, kinds: Mapping[int, type[GitHubError]]
+) -> None:
     """Raise what a failed answer means."""
     status = response.status_code
     if status < HTTPStatus.BAD_REQUEST:
@@ -273,12 +321,6 @@ def _refuse_failure(response: requests.Response, url: str) -> None:
     wait_s = limit_wait_s(status, response.headers, message)
     if wait_s is not None:
         raise _LimitedError(wait_s)
-    kinds: dict[int, type[GitHubError]] = {
-        HTTPStatus.UNAUTHORIZED: ForbiddenError,
-        HTTPStatus.FORBIDDEN: ForbiddenError,
-        HTTPStatus.NOT_FOUND: NotFoundError,
-        HTTPStatus.GONE: GoneError,
-    }
     text = f": {message}" if message else ""
     raise kinds.get(status, UnreachableError)(
         f"GitHub answers {status} to {_path(url)}{text}"
