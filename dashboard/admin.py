@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from dashboard import corrections
 from dashboard.admin_checkpoints import CheckpointAdmin
+from dashboard.admin_comments import PullRequestCommentAdmin
 from dashboard.admin_notices import NoticeAdmin
 from dashboard.forms.pairing import BaseForm, ReuseLinkForm
 from dashboard.ingest_requests import (
@@ -34,6 +35,7 @@ from dashboard.models import (
     Correction,
     IngestRequest,
     Notice,
+    PullRequestComment,
     Repository,
     ReuseLink,
     Run,
@@ -374,3 +376,4 @@ class ReuseLinkAdmin(BaseAdmin):
 
 
 admin.site.register(Notice, NoticeAdmin)
+admin.site.register(PullRequestComment, PullRequestCommentAdmin)
