@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 Places = list[tuple[str, list[int]]]
 
-_DROPPING = re.compile(r"\b(drop|remov|prun|retir|delet)", re.IGNORECASE)
+_DROPPING = re.compile(r"\b(drop|remov|prun|retir|delete|deleting)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
