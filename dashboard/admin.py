@@ -36,6 +36,7 @@ from dashboard.models import (
     IngestRequest,
     Notice,
     PullRequestComment,
+    Regression,
     Repository,
     ReuseLink,
     Run,
@@ -180,6 +181,27 @@ class SweepAdmin(CorrectingAdmin):
         self._correct(request, queryset, "sweep", corrections.publish_sweep)
 
 
+@admin.register(Regression)
+class RegressionAdmin(DerivedAdmin):
+    """To look at; state and owner are changed on the page of the regression."""
+
+    list_display = [
+        "id",
+        "config_key",
+        "scenario",
+        "kind",
+        "state",
+        "owner",
+        "change",
+        "run",
+        "recovered_by",
+        "is_active",
+    ]
+    list_filter = ["state", "kind", "is_active", "is_strong"]
+    list_select_related = ["config_key", "owner", "run", "recovered_by"]
+    search_fields = ["config_key__key", "=run__github_run_id"]
+
+
 @admin.register(IngestRequest)
 class IngestRequestAdmin(DerivedAdmin):
     list_display = [
@@ -271,6 +293,7 @@ class ApiTokenAdmin(BaseAdmin):
         "name",
         "prefix",
         "repository",
+        "can_triage",
         "created_by",
         "created_at",
         "last_used_at",
@@ -280,7 +303,7 @@ class ApiTokenAdmin(BaseAdmin):
     list_filter = ["repository", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["repository"]
     search_fields = ["name", "=prefix"]
-    fields = ["name", "repository"]
+    fields = ["name", "repository", "can_triage"]
     actions = ["revoke"]
 
     def has_change_permission(

@@ -9,7 +9,15 @@ from ninja import NinjaAPI
 from ninja.errors import ValidationError
 from ninja.renderers import BaseRenderer
 
-from dashboard.api import changes, config_keys, requests, runs, uploads, verdicts
+from dashboard.api import (
+    changes,
+    config_keys,
+    regressions,
+    requests,
+    runs,
+    uploads,
+    verdicts,
+)
 from dashboard.api.errors import ErrorBody, Fault, RequestFault
 
 DESCRIPTION = """
@@ -46,6 +54,7 @@ api = NinjaAPI(
 api.add_router("/runs", runs.router)
 api.add_router("/runs", uploads.router)
 api.add_router("/runs", verdicts.router)
+api.add_router("/regressions", regressions.router)
 api.add_router("/requests", requests.router)
 api.add_router("/config-keys", config_keys.router)
 api.add_router("", changes.router)

@@ -10,11 +10,11 @@ from typing import BinaryIO
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja import Router, Status
 
 from dashboard.api.errors import ErrorBody, RequestFault
 from dashboard.api.requests import RequestBody, request_body
+from dashboard.api.tokens import bearer_token
 from dashboard.ingest_requests import MAX_ID, request_upload
 from dashboard.models import ApiToken, Run
 from dashboard.vocabulary.zips import UNREADABLE
@@ -46,7 +46,7 @@ def upload(request: HttpRequest) -> Status[RequestBody]:
     Needs `Authorization: Bearer <token>`; the token is of one repository, and the
     bundle must be of the same. The answer says where to see how it goes.
     """
-    token = _token(request)
+    token = bearer_token(request)
     path = _stored(request)
     try:
         asked = request_upload(
@@ -59,19 +59,6 @@ def upload(request: HttpRequest) -> Status[RequestBody]:
         _forget(path)  # nobody will ask for it
         raise
     return Status(HTTPStatus.ACCEPTED, request_body(request, asked))
-
-
-def _token(request: HttpRequest) -> ApiToken:
-    scheme, _, plain = request.headers.get("Authorization", "").partition(" ")
-    token = ApiToken.matching(plain.strip()) if scheme.lower() == "bearer" else None
-    if token is None:
-        reason = "A token is needed: Authorization: Bearer <token>."
-        raise RequestFault("Authorization", reason, status=HTTPStatus.UNAUTHORIZED)
-    if token.revoked_at is not None:
-        reason = "The token was revoked."
-        raise RequestFault("Authorization", reason, status=HTTPStatus.FORBIDDEN)
-    ApiToken.objects.filter(pk=token.pk).update(last_used_at=timezone.now())
-    return token
 
 
 def _stored(request: HttpRequest) -> Path:

@@ -19,6 +19,7 @@ from dashboard.analysis.siblings import (
 from dashboard.analysis.sides import Side
 from dashboard.analysis.step_curves import folded_points, paired_with
 from dashboard.models import Regression, Sweep, TriageEvent
+from dashboard.queries.comparisons import DefinitionDiff
 from dashboard.queries.regressions import movements
 from dashboard.queries.sides import (
     all_points,
@@ -27,12 +28,7 @@ from dashboard.queries.sides import (
     points_of_side,
     sides,
 )
-from dashboard.queries.suspects import (
-    DefinitionDiff,
-    Suspect,
-    definition_diff,
-    suspects,
-)
+from dashboard.queries.suspects import Suspect, definition_diff, suspects
 from dashboard.vocabulary.metrics import default_axes
 from dashboard.vocabulary.scenarios import AGENTIC
 
@@ -96,7 +92,10 @@ class RegressionReport:
     @cached_property
     def definition(self) -> DefinitionDiff | None:
         """How the key's config differs, None where it is not known for both."""
-        return definition_diff(self.regression)
+        if self.both is None:
+            return None
+        base, head = self.both
+        return definition_diff(self.regression, base.side, head.side)
 
     @cached_property
     def _movements(self) -> list[Movement]:

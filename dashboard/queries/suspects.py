@@ -7,19 +7,12 @@ from datetime import datetime
 from django.db.models import Q
 from django.db.models.functions import Coalesce
 
-from dashboard.analysis.definition_diff import FieldChange, field_changes
-from dashboard.models import (
-    ChangelogEntry,
-    ConfigDefinition,
-    ConfigSight,
-    Regression,
-    Run,
-)
+from dashboard.analysis.definition_diff import field_changes
+from dashboard.analysis.sides import Side
+from dashboard.models import ChangelogEntry, Regression, Run
 from dashboard.queries.change_rows import pull_of
+from dashboard.queries.comparisons import DefinitionDiff, definition_at
 from dashboard.vocabulary.links import pull_link, web_link
-
-# A key's definitions that are looked through for those that count at two times.
-MOST_DEFINITIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +105,17 @@ def _own(row: Regression) -> list[Suspect]:
     return [Suspect(number, address, run, run.published_at or run.created_at)]
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionDiff:
-    """The config entries that counted for the two sides, and where they differ."""
-
-    before: ConfigDefinition
-    after: ConfigDefinition
-    fields: list[FieldChange]
-
-
-def definition_diff(row: Regression) -> DefinitionDiff | None:
-    """Return what the key's config says otherwise; None where that is not known.
-
-    The definition that counts at a time is the newest that the default branch of an
-    official repository had been seen with by then.
-    """
-    window = _window(row)
-    if window is None:
+def definition_diff(row: Regression, base: Side, head: Side) -> DefinitionDiff | None:
+    """Return what the key's config says otherwise; None where that is not known."""
+    if row.baseline is None:
         return None
-    mainline = ConfigSight.objects.filter(
-        is_mainline=True, repository__is_official=True
-    ).values("definition_id")
     found = list(
-        row.config_key.definitions.filter(pk__in=mainline).order_by(
+        row.config_key.definitions.select_related("checkpoint").order_by(
             "-first_seen_at", "-pk"
-        )[:MOST_DEFINITIONS]
+        )
     )
-    before, after = (
-        next((one for one in found if one.first_seen_at <= at), None) for at in window
-    )
+    before = definition_at(found, base, row.baseline.run)
+    after = definition_at(found, head, row.run)
     if before is None or after is None:
         return None
     return DefinitionDiff(before, after, field_changes(before.entry, after.entry))

@@ -12,9 +12,10 @@ from django.contrib.auth.middleware import (
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
-# Probes say nothing of runs; the webhook and uploads check a secret of their own.
+# Probes say nothing of runs; the others check a secret of their own.
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/webhooks/github"})
 UPLOADS = "/api/v1/runs"
+DECISIONS = "/api/v1/regressions/"
 
 
 class LoginRequiredMiddleware(DjangoLoginRequiredMiddleware):
@@ -72,4 +73,5 @@ def _page_of(request: HttpRequest) -> str:
 
 def _is_open(request: HttpRequest) -> bool:
     is_upload = request.method == "POST" and request.path == UPLOADS
-    return is_upload or request.path in OPEN_PATHS
+    is_decision = request.method == "PATCH" and request.path.startswith(DECISIONS)
+    return is_upload or is_decision or request.path in OPEN_PATHS

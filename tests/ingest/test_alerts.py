@@ -12,6 +12,7 @@ from threading import Barrier, Thread
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.db import connection
 
 from dashboard.models import Regression
@@ -182,7 +183,7 @@ def test_detection_asks_for_the_message_once_its_rows_are_stored(
     sweep = factories.SweepFactory(official=True)
     add_points(sweep)
     asked: list[str] = []
-    monkeypatch.setattr(detection.current_app, "send_task", asked.append)
+    monkeypatch.setattr(current_app, "send_task", asked.append)
     keys = [(sweep.config_key_id, sweep.scenario)]
     with django_capture_on_commit_callbacks(execute=True):
         detection.detect(keys, [sweep.run])
