@@ -13,7 +13,7 @@ from dashboard.charts.frontier import GHOST, Axes, Figure, curve_look, frontier_
 from dashboard.vocabulary.texts import one_line
 
 # The former sweep keeps its colour; what lies across a break is not to be compared.
-ACROSS_LOOK = theme.Look(theme.UNKNOWN_HARDWARE, "diamond-open", "2px,6px")
+ACROSS_LOOK = theme.Look(theme.UNKNOWN_HARDWARE, "diamond", "2px,6px")
 
 
 class GhostPoints(NamedTuple):

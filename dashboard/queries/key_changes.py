@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.utils import timezone
 
 from dashboard.analysis.definition_diff import FieldChange, field_changes
@@ -42,7 +42,10 @@ class DefinitionChange:
 
 
 def changelog(key: str) -> list[ChangelogEntry]:
-    """Return the entries that name a key, of runs and of the whole file."""
+    """Return the entries that name a key: of runs, newest first, then of the file.
+
+    A file grows at its end, so that its last entry is the newest.
+    """
     named = (
         Q(expanded_keys__contains=[key])
         | Q(retired_keys__contains=[key])
@@ -52,7 +55,8 @@ def changelog(key: str) -> list[ChangelogEntry]:
         "run__repository", "run__published_by", "repository"
     )
     shown = related.exclude(run__publication=Run.Publication.HIDDEN)
-    return list(shown.order_by("-run__created_at", "index")[:MOST_CHANGES])
+    newest = F("run__created_at").desc(nulls_last=True)
+    return list(shown.order_by(newest, "-index")[:MOST_CHANGES])
 
 
 def definition_changes(key: ConfigKey) -> list[DefinitionChange]:
