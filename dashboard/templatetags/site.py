@@ -2,8 +2,11 @@
 
 import math
 from datetime import datetime
+from typing import NamedTuple
 
 from django import template
+from django.db.models import Count, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.template import Context
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +18,7 @@ from dashboard.vocabulary.version import VERSION
 
 register = template.Library()
 
+SITE_FACTS = "site facts"
 MISSING = "\u2013"
 SMALLEST, LARGEST = 1e-6, 1e12  # written without exponent
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -33,13 +37,10 @@ def nav_link(context: Context, name: str, label: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def regressions_link(context: Context) -> SafeString:
-    """Write the link to the regressions with how many are open, in one query."""
-    count = Regression.objects.filter(
-        state__in=Regression.OPEN, is_active=True, recovered_by__isnull=True
-    ).exclude(run__publication=Run.Publication.HIDDEN)
-    number = count.count()
+    """Write the link to the regressions with how many are open."""
+    count = _site_facts(context).open_regressions
     said = '<span class="nav-count">{}<span class="visually-hidden"> open</span></span>'
-    label = format_html("Regressions {}", format_html(said, number) if number else "")
+    label = format_html("Regressions {}", format_html(said, count) if count else "")
     return nav_link(context, "regressions", label)
 
 
@@ -49,13 +50,37 @@ def app_version() -> str:
     return VERSION
 
 
-@register.simple_tag
-def data_freshness() -> SafeString | str:
-    """Say when the newest run was made, in one query."""
-    newest = Run.objects.order_by("-created_at").values_list("created_at").first()
+@register.simple_tag(takes_context=True)
+def data_freshness(context: Context) -> SafeString | str:
+    """Say when the newest run was made."""
+    newest = _site_facts(context).newest_run_at
     if newest is None:
         return "No run is stored yet."
-    return format_html("Newest run {}", ago(newest[0]))
+    return format_html("Newest run {}", ago(newest))
+
+
+class _SiteFacts(NamedTuple):
+    newest_run_at: datetime | None
+    open_regressions: int
+
+
+def _site_facts(context: Context) -> _SiteFacts:
+    """Return what top bar and footer say of the data, in one query for both."""
+    known: _SiteFacts | None = context.render_context.get(SITE_FACTS)
+    if known is None:
+        newest = Run.objects.order_by("-created_at").annotate(count=_open_count())
+        found = newest.values_list("created_at", "count").first()
+        known = _SiteFacts(*found) if found else _SiteFacts(None, 0)
+        context.render_context[SITE_FACTS] = known
+    return known
+
+
+def _open_count() -> Coalesce:
+    waiting = Regression.objects.filter(
+        state__in=Regression.OPEN, is_active=True, recovered_by__isnull=True
+    ).exclude(run__publication=Run.Publication.HIDDEN)
+    counted = waiting.order_by().values(one=Value(1)).annotate(n=Count("pk"))
+    return Coalesce(Subquery(counted.values("n")), Value(0))
 
 
 @register.filter

@@ -65,12 +65,13 @@ def _comparison(request: HttpRequest, report: RegressionReport) -> dict[str, Any
 
 
 def _history(request: HttpRequest, report: RegressionReport) -> dict[str, Any]:
-    shown = charts.history_of(report)
-    if shown is None or isinstance(figure := shown.history_chart, str):
+    found = charts.history_of(report)
+    if found is None or isinstance(figure := found.shown.history_chart, str):
         return {"history_reason": "This key has no history at that place."}
+    alone = charts.history_alone(request, report, found.shown, figure)
     return {
-        "shown": shown,
+        "shown": found.shown,
         "history": figure,
-        "history_query": charts.history_query(report),
-        "history_alone": charts.history_alone(request, report, shown, figure),
+        "history_query": found.query,
+        "history_alone": alone,
     }

@@ -1,5 +1,7 @@
 """The charts of a regression: before and after, and the history where it is worst."""
 
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, QueryDict
@@ -49,26 +51,39 @@ def _drawn(
     return DrawnSide(role, side.side.name, side.points, corners, look)
 
 
-def history_of(report: RegressionReport) -> KeyShown | None:
-    """Return the history of the key at the place that got worse, if it has one."""
+class KeyHistory(NamedTuple):
+    """The history of a key, and how the key's own page is asked for the same."""
+
+    shown: KeyShown
+    query: str
+
+
+def history_of(report: RegressionReport) -> KeyHistory | None:
+    """Return the history of the key at the place that got worse, if it has one.
+
+    Where no stored sweep measured that place, the best values of the key.
+    """
     row = report.regression
     sweeps = official_history(row.config_key)
-    form = KeyForm(QueryDict(history_query(report)), sweeps)
-    return KeyShown(row.config_key, form.view, sweeps) if form.is_valid() else None
+    for asked in _histories(report):
+        query = urlencode(asked)
+        form = KeyForm(QueryDict(query), sweeps)
+        if form.is_valid():
+            return KeyHistory(KeyShown(row.config_key, form.view, sweeps), query)
+    return None
 
 
-def history_query(report: RegressionReport) -> str:
-    """Return how the page of the key is asked for that history."""
-    asked = {"scenario": report.regression.scenario}
+def _histories(report: RegressionReport) -> Iterator[Mapping[str, str]]:
+    scenario = {"scenario": report.regression.scenario}
     if report.places:
         label, concurrencies = report.places[0]
-        asked |= {
+        yield scenario | {
             "show": POINT,
             "metric": report.axes[1],
             "deployment": str(label),
             "concurrency": str(concurrencies[-1]),
         }
-    return urlencode(asked)
+    yield scenario
 
 
 def alone(request: HttpRequest, report: RegressionReport) -> Figure:

@@ -151,12 +151,12 @@ def test_page_asks_the_same_queries_for_much_and_little(
 ):
     history("org/a", "org/b", received_count=1, planned_count=2)
     factories.IngestRequestFactory(state="failed")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(12):
         home(client)
     for n in range(12):
         key = factories.ConfigKeyFactory(key=f"key-{n}")
         history("org/a", "org/b", config_key=key, received_count=1, planned_count=2)
         factories.ArtifactFactory(state="rejected")
     factories.IngestRequestFactory.create_batch(12, state="failed")
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(12):
         home(client)
