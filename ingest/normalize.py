@@ -5,7 +5,7 @@ import re
 from dashboard.vocabulary.checkpoints import family_of
 from dashboard.vocabulary.frameworks import ALIASES as FRAMEWORK_ALIASES
 from dashboard.vocabulary.hardware import HARDWARE
-from dashboard.vocabulary.models import MODELS
+from dashboard.vocabulary.models import MODELS, PREFIXES
 from dashboard.vocabulary.scenarios import scenario_text
 
 __all__ = [
@@ -28,7 +28,6 @@ _MODEL_ALIASES = {
     "kimik2.7": "kimik2.7-code",
     "70b": "llama70b",
 }
-_PREFIXES = {"gptoss120b": "gptoss", "kimik2.7-code": "kimik2.7"}
 _PRECISION_SUFFIX = re.compile(r"-(?:fp4|fp8|mxfp4|nvfp4).*")
 
 _PRECISION_ALIASES = {"nvfp4": "fp4", "mxfp4": "fp4", "fp8block": "fp8"}
@@ -62,7 +61,7 @@ def _model_of_prefix(prefix: str) -> str | None:
 
 def model_prefix_of(model: str) -> str:
     """Return the prefix that master configs use for a family."""
-    return _PREFIXES.get(model, model)
+    return PREFIXES.get(model, model)
 
 
 def hardware_name(label: str) -> str:

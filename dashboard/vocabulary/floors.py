@@ -6,6 +6,8 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from dashboard.vocabulary.models import PREFIXES
+
 Filter = Literal["strict", "flexible", "score"]
 
 FILTERS: tuple[Filter, ...] = ("strict", "flexible", "score")
@@ -95,12 +97,15 @@ class FloorTable:
             self._rows.setdefault((row.model, row.task), []).append(row)
 
     def at(self, model: str, task: str, day: date) -> Floor:
-        """Return what counts on a day, as the producer looks it up.
+        """Return what counts on a day, as the producer looks it up by model prefix.
 
         The model's own floor of the task, else the task's, else the model's of any
         task, else that of everything.
         """
-        for scope in ((model, task), ("", task), (model, ""), ("", "")):
+        prefix = PREFIXES.get(model, model)
+        own = dict.fromkeys([(model, task), (prefix, task)])
+        any_task = dict.fromkeys([(model, ""), (prefix, "")])
+        for scope in (*own, ("", task), *any_task, ("", "")):
             row = self.newest(scope, day)
             if row is not None:
                 return Floor(task, row.minimum, _known(row.filters, task), row.source)

@@ -37,6 +37,9 @@ _ALL = (
 
 MODELS = {model.name: model for model in _ALL}
 
+# Where the producer's files name a family otherwise.
+PREFIXES = {"gptoss120b": "gptoss", "kimik2.7-code": "kimik2.7"}
+
 
 def model_label(name: str) -> str:
     """Return the display name of a family; an unknown one is shown as it is."""

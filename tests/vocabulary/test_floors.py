@@ -39,6 +39,7 @@ def test_models_own_floor_then_the_tasks_then_that_of_everything():
         ("dsv4", "gsm8k", 0.91),
         ("gptoss", "gsm8k", 0.91),
         ("kimik2.5", "gsm8k", 0.90),
+        ("gptoss120b", "gsm8k", 0.91),
         ("kimik3", "gsm8k", 0.90),
         ("dsr1", "gpqa_diamond_cot_n_shot", 0.30),
         ("dsr1", "swebench_lite", 0.50),
@@ -48,6 +49,12 @@ def test_models_own_floor_then_the_tasks_then_that_of_everything():
 def test_without_rows_the_producers_table_counts(model, task, expected):
     found = FloorTable().at(model, task, DAY)
     assert (found.minimum, found.source) == (expected, BUILT_IN)
+
+
+def test_a_family_answers_to_the_producers_prefix_too():
+    table = FloorTable([row("gptoss", "t", 0.2), row("kimik2.7-code", "t", 0.3)])
+    assert minimum(table, "gptoss120b", "t") == 0.2
+    assert minimum(table, "kimik2.7-code", "t") == 0.3
 
 
 def test_a_floor_counts_from_its_day_on():
