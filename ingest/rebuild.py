@@ -22,7 +22,6 @@ from ingest.definitions import checkpoint_ids
 from ingest.following import KeyFollower
 from ingest.mapping import (
     ExpandedEntry,
-    MappedEval,
     MappedPoint,
     RunMapper,
     expand_entries,
@@ -35,6 +34,7 @@ from ingest.planning import (
     plan_from_matrix,
 )
 from ingest.reading import ReadRun
+from ingest.reruns import newest_evals
 from ingest.rows import (
     ChangelogRow,
     EvalRow,
@@ -170,40 +170,6 @@ def best_of_each_place(
         detail = f"{identity.concurrency} concurrent: measured twice in one attempt"
         skips.append(SkipRow(loser.row.ref, "duplicate_point", detail))
     return [point for _, point in best.values()], skips
-
-
-def newest_evals(
-    evals: Iterable[MappedEval], places: Places
-) -> tuple[list[MappedEval], list[SkipRow]]:
-    """Keep one eval per identity and attempt: the newest by its file's time."""
-    best: dict[tuple[object, ...], MappedEval] = {}
-    skips = []
-    for e in evals:
-        identity = e.row.identity
-        place = (
-            e.mapping.config_key,
-            identity.deployment,
-            identity.scenario,
-            identity.concurrency or None,
-            e.row.task,
-            places.attempt(e.row.ref),
-        )
-        known = best.setdefault(place, e)
-        if known is e:
-            continue
-        newer, older = _by_time(known, e)
-        best[place] = newer
-        detail = f"{older.row.result_file}: a newer result of the same eval is there"
-        skips.append(SkipRow(older.row.ref, "superseded_eval", detail))
-    return list(best.values()), skips
-
-
-def _by_time(first: MappedEval, second: MappedEval) -> tuple[MappedEval, MappedEval]:
-    """Return (newer, older); the later record is the newer where no time is known."""
-    known, other = first.row.measured_at, second.row.measured_at
-    if known is not None and (other is None or known > other):
-        return first, second
-    return second, first
 
 
 def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:

@@ -66,9 +66,20 @@ class PointRow:
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
 
+class Repeat(NamedTuple):
+    """An older result of an eval: when, where its file tells it, and its fractions."""
+
+    measured_at: datetime | None
+    strict: float | None
+    flexible: float | None
+
+
 @dataclass(slots=True)
 class EvalRow:
-    """One eval score. Scores and standard errors are fractions in [0, 1]."""
+    """One eval score. Scores and standard errors are fractions in [0, 1].
+
+    ``repeats`` are older results of the same eval that its own artifact holds.
+    """
 
     ref: RecordRef
     identity: Identity
@@ -83,6 +94,12 @@ class EvalRow:
     measured_at: datetime | None = None
     result_file: str = ""
     warnings: list[tuple[str, str]] = field(default_factory=list)
+    repeats: list[Repeat] = field(default_factory=list)
+
+    @property
+    def result(self) -> Repeat:
+        """Return what a newer result of the same eval remembers of this one."""
+        return Repeat(self.measured_at, self.strict, self.flexible)
 
 
 @dataclass(slots=True)

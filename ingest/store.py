@@ -13,7 +13,7 @@ from dashboard.models import (
 from dashboard.vocabulary import deployments
 from ingest.artifacts.texts import clean_text, shortened
 from ingest.mapping import ExpandedEntry, MappedEval, MappedPoint
-from ingest.rows import Identity, RecordRef, RunStatRow, SkipRow
+from ingest.rows import Identity, RecordRef, Repeat, RunStatRow, SkipRow
 from ingest.sweeps import SweepDraft
 from ingest.tables import (
     CHANGELOG,
@@ -335,6 +335,11 @@ def _eval_place(
     )
 
 
+def _repeat(older: Repeat) -> list[object]:
+    at = older.measured_at
+    return [at.isoformat() if at else None, older.strict, older.flexible]
+
+
 def _eval_values(
     run: Run,
     e: MappedEval,
@@ -357,6 +362,7 @@ def _eval_values(
         shortened(row.lm_eval_version, VERSION_LENGTH),
         row.measured_at,
         row.result_file,
+        [_repeat(older) for older in row.repeats],
         attempt == newest[place],
         e.mapping.method,
         list(e.mapping.candidates),

@@ -308,6 +308,7 @@ EVALS = Table(
         "lm_eval_version",
         "measured_at",
         "result_file",
+        "repeats",
         "is_current",
         "mapping_method",
         "mapping_candidates",

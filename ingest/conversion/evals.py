@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
+from dashboard.vocabulary.floors import decisive_filter
 from ingest.artifacts.names import Kind, NameParts, parse_name
 from ingest.conversion.eval_identity import eval_identity
 from ingest.conversion.identity import Warnings
@@ -27,7 +28,11 @@ META_ENV = "meta_env.json"
 _BATCH = re.compile(r"_conc(\d{1,9})(?:_\d+)?\.json$")
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})(\.\d{1,6})?")
 _LONGEST_VERSION = 40
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+LONG_AGO = datetime.min.replace(tzinfo=UTC)
+AMBIGUOUS = (
+    "ambiguous_rerun",
+    "results of no time, or of one time: which is newest is a guess",
+)
 
 EvalRows = Iterator[EvalRow | SkipRow]
 
@@ -91,14 +96,15 @@ def _measured(meta: ArtifactMeta, env: MetaEnv, results: list[Record]) -> EvalRo
 
 def _newest(rows: list[EvalRow]) -> EvalRow:
     """Return the newest of several results of one thing, the others as warnings."""
-    rows = sorted(rows, key=lambda row: (row.measured_at or _LONG_AGO, row.result_file))
+    rows = sorted(rows, key=lambda row: (row.measured_at or LONG_AGO, row.result_file))
     newest = rows[-1]
     for older in rows[:-1]:
         text = f"{older.result_file}: strict {older.strict}, flexible {older.flexible}"
         newest.warnings.append(("eval_rerun", text))
-    if len(rows) > 1 and any(row.measured_at is None for row in rows):
-        text = "results without a time in their names: which is newest is a guess"
-        newest.warnings.append(("ambiguous_rerun", text))
+        newest.repeats.append(older.result)
+    times = [row.measured_at for row in rows]
+    if len(rows) > 1 and (None in times or len(set(times)) < len(times)):
+        newest.warnings.append(AMBIGUOUS)
     return newest
 
 
@@ -138,6 +144,8 @@ def _task_row(
     config = results.configs.get(task)
     scores = scores_of(results.results[task], config, warnings)
     samples = results.n_samples.get(task)
+    asked = samples.effective if samples else None
+    warnings += _doubts(task, scores, asked, time_in(record.member))
     return EvalRow(
         ref=ref_of(meta, record),
         identity=eval_identity(job, meta.parts, None, warnings),
@@ -147,12 +155,28 @@ def _task_row(
         flexible=scores.flexible,
         flexible_se=scores.flexible_se,
         score=scores.score,
-        n=samples.effective if samples else None,
+        n=asked,
         lm_eval_version=(results.lm_eval_version or "")[:_LONGEST_VERSION],
         measured_at=time_in(record.member) or _epoch(results.date),
         result_file=base_name(record.member),
         warnings=warnings,
     )
+
+
+def _doubts(
+    task: str, scores: Scores, asked: int | None, at: datetime | None
+) -> Iterator[tuple[str, str]]:
+    """Yield what makes a result unfit to be judged, or to be put in order of time."""
+    if asked is None or asked < 1:
+        yield "no_questions", f"the number of questions is {asked}"
+    decisive = decisive_filter(task)
+    if getattr(scores, decisive) is None:
+        yield (
+            "missing_score",
+            f"{task} is judged by its {decisive} score, which is absent",
+        )
+    if at is None:
+        yield "no_file_time", "the results file has no time in its name"
 
 
 def time_in(name: str) -> datetime | None:
@@ -189,6 +213,7 @@ def _aggregate_row(meta: ArtifactMeta, record: Record, row: EvalRecord) -> EvalR
     warnings: Warnings = []
     scores = _aggregate_scores(row, warnings)
     file = base_name(row.source or "")
+    warnings += _doubts(row.task, scores, row.n_eff, time_in(file))
     return EvalRow(
         ref=ref_of(meta, record),
         identity=eval_identity(row, source_parts(row.source), row.disagg, warnings),

@@ -12,6 +12,7 @@ from ingest.conversion.evals import (
     artifact_evals,
     base_name,
     source_parts,
+    time_in,
 )
 from ingest.conversion.points import point_row
 from ingest.conversion.reading import inner_name, reading_order
@@ -77,7 +78,7 @@ class RunConversion:
             self._eval_files |= {(meta.name, file) for file in files}
         for row in artifact_evals(meta, records):
             if isinstance(row, EvalRow):
-                self._eval_values.add(_values(row))
+                self._eval_values |= _sights(row)
             yield row
 
     def _aggregate(
@@ -100,7 +101,7 @@ class RunConversion:
             yield point_row(meta, record)
         elif not self._has_own_artifact(record):
             row = aggregate_eval(meta, record)
-            if isinstance(row, SkipRow) or _values(row) not in self._eval_values:
+            if isinstance(row, SkipRow) or not self._eval_values & _sights(row):
                 yield row
 
     def _has_own_artifact(self, record: Record) -> bool:
@@ -136,10 +137,16 @@ def _run_rows(kind: Kind, meta: ArtifactMeta, record: Record) -> Rows:
         yield reuse_row(meta, record)
 
 
-def _values(row: EvalRow) -> tuple[object, ...]:
-    """Return what two reports of one eval result have in common."""
+def _sights(row: EvalRow) -> set[tuple[object, ...]]:
+    """Return what two reports of one eval result have in common.
+
+    An aggregate knows no pipeline or context parallel sizes, so that its deployment
+    may be another; a file's name with a time in it tells the result as well.
+    """
     who = row.identity
-    return (
-        *(who.model, who.precision, who.hardware, who.framework, who.concurrency),
-        *(who.deployment, row.task, row.strict, row.flexible, row.n),
-    )
+    scores = (row.task, row.strict, row.flexible, row.n, who.concurrency)
+    served = (who.model, who.precision, who.hardware, who.framework)
+    sights: set[tuple[object, ...]] = {(*served, who.deployment, *scores)}
+    if time_in(row.result_file) is not None:
+        sights.add((*served, row.result_file, *scores))
+    return sights

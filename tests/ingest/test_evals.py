@@ -174,6 +174,25 @@ def test_of_several_files_the_newest_by_name_counts() -> None:
 
     assert row.strict == 0.97
     assert [code for code, _ in row.warnings] == ["eval_rerun", "eval_rerun"]
+    older = [(r.measured_at.day, r.strict) for r in row.repeats if r.measured_at]
+    assert older == [(20, 0.80), (21, 0.90)]
+
+
+def test_results_without_a_time_are_all_kept_and_flagged() -> None:
+    files = {
+        "meta_env.json": META_ENV,
+        "results_a.json": results(0.97),
+        "results_b.json": results(0.95),
+    }
+
+    row = only_eval(artifact(files))
+
+    assert [r.strict for r in row.repeats] == [0.97]
+    assert {code for code, _ in row.warnings} == {
+        "eval_rerun",
+        "ambiguous_rerun",
+        "no_file_time",
+    }
 
 
 def test_agentic_evals_take_offload_from_the_name() -> None:
@@ -329,6 +348,79 @@ def test_one_result_in_aggregate_and_own_artifact_is_one_eval() -> None:
 
     assert len(first) == 1
     assert [row.identity.concurrency for row in second] == [128]
+
+
+def test_the_only_artifact_is_known_by_its_file_whatever_its_pipelines() -> None:
+    conversion = RunConversion()
+    name = SINGLE.replace("pp1", "pp2")
+    own = [record(META_ENV | {"pp": 2}, "meta_env.json"), record(results(), FILE)]
+    listed = [
+        record(EVAL | {"source": f"eval_results/{FILE}"}, index=0),
+        record(EVAL | {"source": "eval_results/results_x.json", "conc": 8}, index=1),
+    ]
+
+    first = list(conversion.rows(ArtifactMeta(0, name), own))
+    second: list[Any] = list(
+        conversion.rows(ArtifactMeta(1, "eval_results_all"), listed)
+    )
+
+    assert only_eval(first).identity.deployment.pp == 2
+    assert [row.identity.concurrency for row in second] == [8]
+
+
+def test_two_tasks_in_one_file_are_two_evals_and_a_bad_one_is_told() -> None:
+    both = results()
+    both["results"]["mmlu"] = {"acc,none": 0.8}
+    both["results"]["percent"] = {"exact_match,strict-match": 96.97}
+    both["n-samples"]["mmlu"] = {"original": 10, "effective": 10}
+
+    rows = artifact({"meta_env.json": META_ENV, FILE: both})
+
+    scores = {r.task: r.score for r in rows if isinstance(r, EvalRow)}
+    assert scores == {"gsm8k": 0.9697, "mmlu": 0.8}
+    (refused,) = (r for r in rows if isinstance(r, SkipRow))
+    assert (refused.reason, refused.detail) == (
+        "score_out_of_range",
+        "percent: score out of [0,1]: strict is 96.97",
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "text"),
+    [
+        ({"n_eff": 0}, "no_questions", "is 0"),
+        ({"n_eff": None}, "no_questions", "is None"),
+        ({"em_strict": None, "score": None}, "missing_score", "its strict score"),
+        ({"source": "eval_results/a/results.json"}, "no_file_time", "no time"),
+    ],
+)
+def test_what_makes_a_result_unfit_is_flagged(
+    changes: dict[str, Any], code: str, text: str
+) -> None:
+    source = {"source": f"eval_results/{SINGLE}/{FILE}"}
+
+    row = aggregate_row(**(source | changes))
+
+    assert isinstance(row, EvalRow)
+    (warning,) = row.warnings
+    assert warning[0] == code
+    assert text in warning[1]
+
+
+def test_a_task_judged_by_its_flexible_score_lacks_none() -> None:
+    gpqa = {"task": "gpqa_diamond_cot_n_shot", "em_strict": None, "score": None}
+    row = aggregate_row(**gpqa, source=f"eval_results/{SINGLE}/{FILE}")
+
+    assert (row.flexible, row.score, row.warnings) == (0.9568, None, [])
+
+
+def test_nul_bytes_in_texts_are_no_reason_to_lose_a_score() -> None:
+    odd = results() | {"lm_eval_version": "0.4\0.9", "model_name": "a\0b"}
+
+    row = only_eval(artifact({"meta_env.json": META_ENV, FILE: odd}))
+
+    assert "\0" not in row.lm_eval_version
+    assert row.strict == 0.9697
 
 
 def test_the_same_row_twice_is_one_eval() -> None:
