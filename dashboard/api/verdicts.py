@@ -1,14 +1,14 @@
 """The verdict on a run as JSON."""
 
+from http import HTTPStatus
 from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 
-from dashboard.analysis.verdict_json import verdict_json
-from dashboard.api.errors import ErrorBody, not_found
-from dashboard.models import Run
-from dashboard.queries.run_verdicts import run_verdict, stored_run
+from dashboard.api.errors import ErrorBody, RequestFault
+from dashboard.forms.verdicts import LARGEST_ATTEMPT, LARGEST_ID
+from dashboard.queries.run_verdicts import AskedVerdict, VerdictRefusedError
 
 router = Router(tags=["runs"])
 
@@ -17,7 +17,7 @@ Places = list[tuple[str, list[int]]]
 
 
 class Baseline(Schema):
-    """What a sweep was held against. ``is_old`` from 30 days on."""
+    """What a sweep was held against. ``is_old`` when it is older than 30 days."""
 
     run_id: int
     attempt: int | None
@@ -128,24 +128,13 @@ class RunVerdictBody(Schema):
 def verdict(
     request: HttpRequest,  # noqa: ARG001  # ninja's signature
     run_id: int,
-    base: Annotated[int | None, Query(ge=1)] = None,
-    attempt: Annotated[int | None, Query(ge=1)] = None,
+    base: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None,
+    attempt: Annotated[int | None, Query(ge=1, le=LARGEST_ATTEMPT)] = None,
+    base_attempt: Annotated[int | None, Query(ge=1, le=LARGEST_ATTEMPT)] = None,
 ) -> dict[str, Any]:
     """Judge a run against the official record, or against the run ``base``."""
-    run = _stored("run_id", run_id)
-    against = None if base is None else _stored("base", base)
-    found = run_verdict(run, base=against, attempt=attempt)
-    return {
-        "run_id": run_id,
-        "attempt": attempt,
-        "measured_in": found.facts.measured_in,
-        "line": found.line,
-        "verdicts": [verdict_json(verdict) for verdict in found.verdicts],
-    }
-
-
-def _stored(name: str, run_id: int) -> Run:
-    run = stored_run(run_id)
-    if run is None:
-        raise not_found(name, f"Run {run_id} is not stored here.")
-    return run
+    try:
+        return AskedVerdict(run_id, attempt, base, base_attempt).answer().as_json
+    except VerdictRefusedError as error:
+        status = HTTPStatus.NOT_FOUND if error.is_unknown else HTTPStatus.BAD_REQUEST
+        raise RequestFault(error.parameter, str(error), status=status) from error

@@ -1,12 +1,14 @@
 """The verdict on a run with what a report says of the run itself."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from django.conf import settings
 from django.urls import reverse
 
 from dashboard.analysis.sides import SweepVerdict
+from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdict_report import RunFacts, one_line_verdict
 from dashboard.models import Point, Run
 from dashboard.queries import run_parts
@@ -24,9 +26,87 @@ class RunVerdict:
     accuracy: Accuracy
 
     @property
+    def as_json(self) -> dict[str, Any]:
+        """Return the verdicts as plain values; ``line`` is to be known first."""
+        return {
+            "run_id": self.facts.run_id,
+            "attempt": self.facts.attempt,
+            "measured_in": self.facts.measured_in,
+            "line": self.line,
+            "verdicts": [verdict_json(verdict) for verdict in self.verdicts],
+        }
+
+    @property
     def line(self) -> str:
         """Return the sentence that is to be known first."""
         return one_line_verdict(self.verdicts, self.facts.nothing)
+
+
+class VerdictRefusedError(Exception):
+    """There is no verdict on what was asked for; ``parameter`` is at fault.
+
+    ``is_unknown`` tells what is not stored, or not shown, from what makes no sense.
+    """
+
+    def __init__(self, parameter: str, message: str, *, is_unknown: bool) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+        self.is_unknown = is_unknown
+
+
+class NotStoredError(VerdictRefusedError):
+    """The run is not stored here; it may be fetched."""
+
+
+class AskedVerdict(NamedTuple):
+    """A verdict as commands and addresses ask for it, by the forge's ids."""
+
+    run_id: int
+    attempt: int | None = None
+    base: int | None = None
+    base_attempt: int | None = None
+
+    def answer(self) -> "RunVerdict":
+        """Return the verdict.
+
+        Raises ``VerdictRefusedError`` for a run or attempt that is not stored, a base
+        that a person took out, and a run that is to be held against itself.
+        """
+        run = _shown("run_id", self.run_id)
+        _require_attempt("attempt", run, self.attempt)
+        if self.base is None:
+            return run_verdict(run, attempt=self.attempt)
+        base = _shown("base", self.base)
+        if base.publication == Run.Publication.HIDDEN:
+            raise VerdictRefusedError(
+                "base", f"Run {self.base} was taken out by a person.", is_unknown=True
+            )
+        _require_attempt("base_attempt", base, self.base_attempt)
+        if (_measured(run), self.attempt) == (_measured(base), self.base_attempt):
+            raise VerdictRefusedError(
+                "base", f"Run {self.base} is the same run.", is_unknown=False
+            )
+        return run_verdict(
+            run, base=base, attempt=self.attempt, base_attempt=self.base_attempt
+        )
+
+
+def _shown(parameter: str, github_run_id: int) -> Run:
+    run = stored_run(github_run_id)
+    if run is None:
+        said = f"Run {github_run_id} is not stored here."
+        raise NotStoredError(parameter, said, is_unknown=True)
+    return run
+
+
+def _require_attempt(parameter: str, run: Run, attempt: int | None) -> None:
+    if not has_attempt(_measured(run), attempt):
+        said = f"Run {run.github_run_id} has no attempt {attempt}."
+        raise VerdictRefusedError(parameter, said, is_unknown=True)
+
+
+def _measured(run: Run) -> Run:
+    return run_parts.source_run(run) or run
 
 
 def stored_run(github_run_id: int) -> Run | None:
@@ -56,7 +136,7 @@ def run_verdict(
     Against ``base`` where it is given, else against the official record. What a
     person took out is not judged.
     """
-    measured = run_parts.source_run(run) or run
+    measured = _measured(run)
     is_hidden = Run.Publication.HIDDEN in (run.publication, measured.publication)
     verdicts = (
         []

@@ -7,7 +7,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.analysis.verdict_report import markdown_report
 from dashboard.forms.verdicts import VerdictForm
-from dashboard.queries.run_verdicts import run_verdict, stored_run
+from dashboard.queries.run_verdicts import AskedVerdict, VerdictRefusedError
 
 
 @require_safe
@@ -16,12 +16,11 @@ def verdict_markdown(request: HttpRequest, run_id: int) -> HttpResponse:
     if not form.is_valid():
         problems = (f"{name}: {errors[0]}" for name, errors in form.errors.items())
         return _text("\n".join(problems), HTTPStatus.BAD_REQUEST)
-    run, base_id = stored_run(run_id), form.cleaned_data["base"]
-    base = None if base_id is None else stored_run(base_id)
-    if run is None or (base_id is not None and base is None):
-        unknown = run_id if run is None else base_id
-        return _text(f"Run {unknown} is not stored here.", HTTPStatus.NOT_FOUND)
-    found = run_verdict(run, base=base, attempt=form.cleaned_data["attempt"])
+    try:
+        found = AskedVerdict(run_id, **form.cleaned_data).answer()
+    except VerdictRefusedError as error:
+        status = HTTPStatus.NOT_FOUND if error.is_unknown else HTTPStatus.BAD_REQUEST
+        return _text(str(error), status)
     return _text(markdown_report(found.facts, found.verdicts), HTTPStatus.OK)
 
 

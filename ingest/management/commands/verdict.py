@@ -7,14 +7,18 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdict_report import markdown_report, text_report
 from dashboard.analysis.verdicts import Verdict
-from dashboard.models import Run
-from dashboard.queries.run_verdicts import RunVerdict, run_verdict, stored_run
+from dashboard.queries.run_verdicts import (
+    AskedVerdict,
+    NotStoredError,
+    RunVerdict,
+    VerdictRefusedError,
+)
 from ingest.management.commands.ingest_run import run_id
 
-UNKNOWN_RUN = 2
+FOUND, REFUSED = 1, 2
+LARGEST_ATTEMPT = 1000
 WORSE = frozenset({Verdict.REGRESSION, Verdict.MIXED})
 
 
@@ -27,7 +31,10 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run_id", type=run_id)
         parser.add_argument("--base", type=run_id, help="a run to compare with")
-        parser.add_argument("--attempt", type=int, help="only this attempt of the run")
+        parser.add_argument("--attempt", type=attempt, help="only this attempt of it")
+        parser.add_argument(
+            "--base-attempt", type=attempt, help="only this attempt of the base"
+        )
         parser.add_argument(
             "--format", choices=["text", "markdown", "json"], default="text"
         )
@@ -36,33 +43,32 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        base = options["base"]
-        found = run_verdict(
-            _stored(options["run_id"]),
-            base=None if base is None else _stored(base),
-            attempt=options["attempt"],
-        )
+        asked = AskedVerdict(**{name: options[name] for name in AskedVerdict._fields})
+        try:
+            found = asked.answer()
+        except VerdictRefusedError as error:
+            raise CommandError(_said(error), returncode=REFUSED) from error
         for line in _written(found, options["format"]):
             self.stdout.write(line)
         if _fails(found, options["fail_on"]):
-            sys.exit(1)
+            sys.exit(FOUND)
 
 
-def _stored(github_run_id: int) -> Run:
-    run = stored_run(github_run_id)
-    if run is None:
-        raise CommandError(
-            f"run {github_run_id} is not stored here; fetch it with ingest_run",
-            returncode=UNKNOWN_RUN,
-        )
-    return run
+def attempt(text: str) -> int:
+    """Read the number of an attempt; raises ValueError for anything else."""
+    if not text.isdecimal() or not 0 < int(text) <= LARGEST_ATTEMPT:
+        raise ValueError(text)
+    return int(text)
+
+
+def _said(error: VerdictRefusedError) -> str:
+    is_fetchable = isinstance(error, NotStoredError)
+    return f"{error} Fetch it with ingest_run." if is_fetchable else str(error)
 
 
 def _written(found: RunVerdict, form: str) -> list[str]:
     if form == "json":
-        verdicts = [verdict_json(verdict) for verdict in found.verdicts]
-        body = {"run_id": found.facts.run_id, "verdicts": verdicts}
-        return [orjson.dumps(body, option=orjson.OPT_INDENT_2).decode()]
+        return [orjson.dumps(found.as_json, option=orjson.OPT_INDENT_2).decode()]
     if form == "markdown":
         return [markdown_report(found.facts, found.verdicts).rstrip()]
     return list(text_report(found.facts, found.verdicts))
