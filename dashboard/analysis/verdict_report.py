@@ -184,7 +184,7 @@ def _three_numbers(verdict: SweepVerdict) -> tuple[str, str, str]:
     place = worst and f"{verdict.labels[worst.deployment]} c{worst.concurrency}"
     return (
         f"{percent(like.change)}{interval}, {like.pairs} pairs" if like else "n/a",
-        f"{percent(-worst.loss)} at {plain(place or '')}" if worst else "n/a",
+        f"{behind_text(worst.loss)} at {plain(place or '')}" if worst else "n/a",
         f"{coverage.received}{planned} points, {different}",
     )
 
@@ -244,6 +244,11 @@ def written(places: Iterable[Sequence[Any]]) -> str:
         f"{label} {', '.join(f'c{value}' for value in values)}"
         for label, values in places
     )
+
+
+def behind_text(loss: float) -> str:
+    """Write a local loss, the multiplicative epsilon minus 1: "7.1 % behind"."""
+    return f"{100 * loss:.1f} % behind" if loss > 0 else "nowhere behind"
 
 
 def percent(change: float) -> str:

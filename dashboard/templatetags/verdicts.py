@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from dashboard.analysis.verdict_report import written
+from dashboard.analysis.verdict_report import behind_text, written
 from dashboard.analysis.verdicts import Verdict
 from dashboard.templatetags.site import MISSING
 from dashboard.vocabulary.metrics import METRICS
@@ -47,9 +47,9 @@ def as_percent(share: float | None) -> str:
 
 
 @register.filter
-def fall(loss: float | None) -> str:
-    """Write a local loss, a fraction that grows as it gets worse, as a change."""
-    return NOT_DEFINED if loss is None else f"{-100 * loss:+.1f} %"
+def behind(loss: float) -> str:
+    """Write a local loss: by how much the head lies behind there, if at all."""
+    return behind_text(loss)
 
 
 @register.filter
