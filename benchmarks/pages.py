@@ -7,6 +7,9 @@ median of ten: navigation to the first frontier drawn with an empty cache, a cha
 filter to the chart drawn anew, a changed target to the new ranking, and what the
 server needs for the page. To have many keys, fill an EMPTY database with
 ``python benchmarks/pages.py --fill KEYS POINTS`` first; DATABASE_URL names it.
+
+``--fill-history SWEEPS POINTS`` stores a key with a long history instead, and
+``ADDRESS --key`` prints what the server needs for its page.
 """
 
 import os
@@ -21,6 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 REPEATS = 10
+HISTORY_KEY = "key-with-a-history"
 BROWSERS = ("/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome")
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"]
 # When the first frontier was in the document, counted from the navigation on.
@@ -115,6 +119,42 @@ def fill(keys: int, points: int) -> None:
         )
 
 
+def fill_history(sweeps: int, points: int) -> None:
+    """Store a key with so many official sweeps, of so many points each."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    import django  # noqa: PLC0415  # only with settings
+
+    django.setup()
+    from tests.pages.key_builders import add_sweep, derive  # noqa: PLC0415
+
+    sizes = (1, 2, 4, 8, 16, 32)
+    curve = [(n, 300 / n, 120.0 * n) for n in range(1, points // len(sizes) + 1)]
+    for day in range(sweeps):
+        checkpoint = f"org/Weights-{3 * day // sweeps}"
+        image = f"img:{day // 7}"
+        add_sweep(
+            day,
+            key=HISTORY_KEY,
+            curve=curve,
+            tps=sizes,
+            checkpoint=checkpoint,
+            image=image,
+        )
+    derive(HISTORY_KEY)
+
+
+def measure_key(address: str) -> None:
+    """Print what the server needs for the page of the key with a long history."""
+    for show in ("best", "area", "point", "evals"):
+        url = f"{address}/keys/{HISTORY_KEY}?show={show}"
+        server_ms(url)
+        print_median(f"page of a key, history of {show}", _answers(url))
+
+
+def _answers(url: str) -> Callable[[int], float]:
+    return lambda _n: server_ms(url)
+
+
 def main() -> None:
     """Print a line per measurement."""
     from playwright.sync_api import sync_playwright  # noqa: PLC0415  # not for --fill
@@ -143,5 +183,9 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--fill"]:
         fill(int(sys.argv[2]), int(sys.argv[3]))
+    elif sys.argv[1:2] == ["--fill-history"]:
+        fill_history(int(sys.argv[2]), int(sys.argv[3]))
+    elif sys.argv[2:3] == ["--key"]:
+        measure_key(sys.argv[1])
     else:
         main()
