@@ -22,6 +22,7 @@ from dashboard.models.evals import EvalFloor, EvalResult, EvalSample
 from dashboard.models.fetches import Fetch, ReuseLink, WebhookDelivery
 from dashboard.models.generation import Generation
 from dashboard.models.points import Deployment, Point, Sweep
+from dashboard.models.published import PublishedRow
 from dashboard.models.requests import IngestRequest
 from dashboard.models.runs import (
     Artifact,
@@ -70,6 +71,7 @@ __all__ = [
     "Noise",
     "Notice",
     "Point",
+    "PublishedRow",
     "PullRequestComment",
     "RawRecord",
     "Regression",
