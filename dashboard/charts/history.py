@@ -209,7 +209,11 @@ def _strip(sweeps: Sequence[HistorySweep]) -> Iterator[Figure]:
             ],
             "hovertemplate": _STRIP_HOVER,
             "cliponaxis": False,
-            "marker": {"symbol": symbol, "size": theme.MARKER_PX},
+            "marker": {
+                "symbol": symbol,
+                "size": theme.MARKER_PX,
+                "color": theme.INK,
+            },
             "meta": {
                 "key": f"changes of {word}",
                 "label": word,
@@ -288,8 +292,11 @@ def history_export(figure: Figure, words: Words, series: int) -> Figure:
     own = figure["layout"]
     layout = export_layout(words, series, None)
     above = int(own["margin"]["t"])
+    # At the very top: below it stand the words of the rules.
+    top = {"y": 0.97, "yref": "container", "yanchor": "top"}
     return {
         **layout,
+        "title": {**layout["title"], **top},
         "annotations": [*own["annotations"], *layout["annotations"]],
         "shapes": own["shapes"],
         "margin": {**layout["margin"], "t": layout["margin"]["t"] + above},

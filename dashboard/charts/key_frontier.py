@@ -65,8 +65,12 @@ def _renamed(trace: Figure, ghost: Ghost, look: theme.Look) -> Figure:
         "legendgroup": words,
         "showlegend": True,
         "hovertemplate": f"{words.replace('%{', '% {')}<br>{trace['hovertemplate']}",
-        "marker": {**trace["marker"], "symbol": look.marker},
-        "line": {**trace["line"], "dash": look.dash},
+        "marker": {
+            **trace["marker"],
+            "symbol": look.marker,
+            "color": look.colour.light,
+        },
+        "line": {**trace["line"], "dash": look.dash, "color": look.colour.light},
         "meta": {
             **trace["meta"],
             "key": words,

@@ -99,6 +99,11 @@ def notices(key: ConfigKey, github_run_ids: Iterable[int]) -> list[Notice]:
     ]
 
 
+def is_open(regression: Regression) -> bool:
+    """Tell whether somebody still has to look at a regression."""
+    return regression.recovered_by_id is None and regression.state in Regression.OPEN
+
+
 def regressions(key: ConfigKey, scenario: str) -> Sequence[Regression]:
     """Return the regressions of a key and scenario, newest first."""
     found = Regression.objects.filter(

@@ -157,10 +157,12 @@ def _changes(shown: KeyShown, entries: Sequence[ChangelogEntry]) -> dict[str, An
         imported=changes.imported_changes(shown.key.key),
         notices=notices,
     )
+    regressions = changes.regressions(shown.key, shown.view.scenario)
     return {
         "items": items,
         "notices": notices,
-        "regressions": changes.regressions(shown.key, shown.view.scenario),
+        "regressions": regressions,
+        "open_regressions": sum(map(changes.is_open, regressions)),
         "swaps": [s for s in shown.history.counted if s.is_swap],
         "here": reverse("key", args=[shown.key.key]),
     }

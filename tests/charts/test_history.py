@@ -95,6 +95,7 @@ def test_changes_inside_a_segment_stand_in_a_strip_by_kind():
     (marker,) = by_role(figure)["marker"]
     assert (marker["yaxis"], marker["y"]) == ("y2", ["image"])
     assert marker["customdata"][0][3] == "image changed from a to b"
+    assert marker["marker"]["color"] == theme.INK
     assert figure["layout"]["yaxis2"]["categoryarray"] == ["image"]
 
 

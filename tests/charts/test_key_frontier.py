@@ -32,6 +32,8 @@ def test_ghosts_lie_below_dotted_and_named():
     ]
     assert all("px," in ghost["line"]["dash"] for ghost in ghosts)
     assert len({g["meta"]["key"] for g in figure["data"]}) == 3
+    # As drawn in a picture, where no script paints them.
+    assert all(g["line"]["color"] == g["meta"]["light"] for g in ghosts)
 
 
 def test_what_lies_before_a_break_has_no_colour_of_a_key():

@@ -185,6 +185,7 @@ def test_notices_and_regressions_of_the_key_are_shown(client):
     assert "Hosts move racks." in page
     assert "Of another." not in page
     assert "three points lost 9 %" in page
+    assert 'href="#regressions-title">1</a>' in page
     assert "\u22129.0%" in page
 
 
