@@ -1,20 +1,35 @@
 """Which points an eval belongs to: its deployment, or the only one it can mean."""
 
+import re
 from collections.abc import Hashable, Iterable
 from typing import NamedTuple
+
+_EXPERTS = re.compile(r"/EP\d+")
 
 
 class EvalPlace(NamedTuple):
     """Where a point or an eval was measured.
 
-    ``curve`` is whatever tells runs, config keys and scenarios apart, ``tp`` is None
-    where a deployment has no single tensor parallel size.
+    ``curve`` is whatever tells runs, config keys and scenarios apart, ``deployment``
+    what tells deployments apart and ``label`` how it is written; ``tp`` is None where
+    it has no single tensor parallel size.
     """
 
     curve: Hashable
-    deployment: int
+    deployment: Hashable
+    label: str
     tp: int | None
     concurrency: int | None
+
+    @property
+    def size(self) -> tuple[Hashable, ...]:
+        """Return what the place says but for its deployment's details."""
+        return (self.curve, self.tp, self.concurrency)
+
+    @property
+    def size_and_kind(self) -> tuple[Hashable, ...]:
+        """Return what the place says but for its expert parallel size."""
+        return (*self.size, _EXPERTS.sub("", self.label))
 
 
 def points_of_evals(
@@ -23,18 +38,26 @@ def points_of_evals(
     """Return the place of the point that each eval belongs to, where there is one.
 
     An agentic eval may write another expert parallel size than its point has. Then
-    the tensor parallel size and the concurrency tell it, if only one deployment has
-    both.
+    the only point that differs in nothing else is meant; else the tensor parallel
+    size and the concurrency tell it, if only one deployment has both.
     """
     known = set(points)
-    alike: dict[EvalPlace, set[EvalPlace]] = {}
+    alike: dict[tuple[Hashable, ...], set[EvalPlace]] = {}
     for point in known:
-        alike.setdefault(point._replace(deployment=0), set()).add(point)
+        alike.setdefault(point.size, set()).add(point)
+        alike.setdefault(point.size_and_kind, set()).add(point)
     found = {}
     for place in evals:
-        likely = alike.get(place._replace(deployment=0), set())
+        likely = alike.get(place.size_and_kind) or alike.get(place.size, set())
         if place in known:
             found[place] = place
         elif place.tp is not None and len(likely) == 1:
             (found[place],) = likely
     return found
+
+
+def join_text(own: EvalPlace, point: EvalPlace) -> str:
+    """Return what an eval calls the deployment of its point, "" where the same."""
+    if own.deployment == point.deployment:
+        return ""
+    return f"scored as {own.label}, joined by TP and concurrency"

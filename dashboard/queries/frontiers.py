@@ -123,7 +123,11 @@ def point_place(point: Point) -> EvalPlace:
     """Return where a point of a curve was measured."""
     deployment = point.deployment
     return EvalPlace(
-        point.sweep.run_id, deployment.pk, deployment.tp, point.concurrency
+        point.sweep.run_id,
+        deployment.pk,
+        deployment.label,
+        deployment.tp,
+        point.concurrency,
     )
 
 
@@ -138,8 +142,9 @@ def curve_evals(
         is_current=True,
     )
     placed = [
-        (EvalPlace(r.run_id, r.deployment_id, r.deployment.tp, r.concurrency), r)
+        (EvalPlace(r.run_id, d.pk, d.label, d.tp, r.concurrency), r)
         for r in found.select_related("deployment").order_by("task", "pk")
+        for d in (r.deployment,)
     ]
     belongs = points_of_evals(map(point_place, points), (place for place, _ in placed))
     grouped: dict[EvalPlace, list[EvalResult]] = {}

@@ -3,18 +3,22 @@
 import pandas as pd
 from django.db.models.functions import Coalesce
 
-from dashboard.analysis.eval_places import EvalPlace, points_of_evals
+from dashboard.analysis.eval_places import EvalPlace, join_text, points_of_evals
 from dashboard.analysis.evals import Outcome, outcome, worst
 from dashboard.models import EvalResult
 from dashboard.queries.floors import floor_table
 from dashboard.vocabulary.floors import FILTERS, FloorTable
 
-_PLACE = ("run_id", "config_key", "scenario", "deployment_id", "tp", "concurrency")
+_PLACE = (
+    *("run_id", "config_key", "scenario"),
+    *("deployment_id", "deployment", "tp", "concurrency"),
+)
 _FIELDS = (
     "run__github_run_id",
     "config_key__key",
     "scenario",
     "deployment_id",
+    "deployment__label",
     "deployment__tp",
     "concurrency",
     "config_key__model",
@@ -30,19 +34,25 @@ _FIELDS = (
 def with_evals(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points frame with ``eval``: the worst outcome of each point's tasks.
 
-    A point without a current score of its run is ``not measured``.
+    A point without a current score of its run is ``not measured``. ``eval_join`` says
+    where a score was found by less than the whole deployment, else ``""``.
     """
     if points.empty:
-        return points.assign(eval=pd.Series(dtype=object))
+        empty = pd.Series(dtype=object)
+        return points.assign(eval=empty, eval_join=empty)
     rows = points[list(_PLACE)].itertuples(index=False, name=None)
     places = [_place(row) for row in rows]
     stored = _stored(points)
     belongs = points_of_evals(places, stored)
     judged: dict[EvalPlace, list[Outcome]] = {}
-    for place, outcomes in stored.items():
-        if place in belongs:
-            judged.setdefault(belongs[place], []).extend(outcomes)
-    return points.assign(eval=[worst(judged.get(place, ())) for place in places])
+    texts: dict[EvalPlace, str] = {}
+    for place, point in belongs.items():
+        judged.setdefault(point, []).extend(stored[place])
+        texts[point] = texts.get(point, "") or join_text(place, point)
+    return points.assign(
+        eval=[worst(judged.get(place, ())) for place in places],
+        eval_join=[texts.get(place, "") for place in places],
+    )
 
 
 def _stored(points: pd.DataFrame) -> dict[EvalPlace, list[Outcome]]:
@@ -64,9 +74,9 @@ def _stored(points: pd.DataFrame) -> dict[EvalPlace, list[Outcome]]:
 
 
 def _place(row: tuple[object, ...]) -> EvalPlace:
-    *curve, deployment, tp, concurrency = row
+    *curve, deployment, label, tp, concurrency = row
     return EvalPlace(
-        tuple(curve), int(str(deployment)), _whole(tp), _whole(concurrency)
+        tuple(curve), int(str(deployment)), str(label), _whole(tp), _whole(concurrency)
     )
 
 
