@@ -252,6 +252,11 @@ FRONTIERBOARD_LIMITS = {
     "run": _whole("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20, least=1),
 }
 
+# Of how many documents of a run the samples of its evals are stored; 0: of none.
+FRONTIERBOARD_MAX_SAMPLE_DOCUMENTS = _whole(
+    "FRONTIERBOARD_MAX_SAMPLE_DOCUMENTS", 100_000
+)
+
 # GitHub (see .env.example). Without a token its artifacts cannot be downloaded, so
 # there is nothing to poll for.
 GITHUB_TOKEN = _text("GITHUB_TOKEN")

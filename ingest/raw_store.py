@@ -21,6 +21,15 @@ def keep(stream: BinaryIO, sha256: str, size: int) -> bool:
     return True
 
 
+def kept_file(sha256: str) -> BinaryIO | None:
+    """Open the bytes of a hash, None where they are not kept."""
+    try:
+        # Django's File reads as the file it wraps does.
+        return storages["raw"].open(raw_path(sha256))  # type: ignore[return-value]
+    except FileNotFoundError:
+        return None
+
+
 def _stored_size(storage: Storage, path: str) -> int | None:
     try:
         return storage.size(path)

@@ -22,6 +22,7 @@ from ingest.definitions import checkpoint_ids
 from ingest.following import KeyFollower
 from ingest.mapping import (
     ExpandedEntry,
+    MappedEval,
     MappedPoint,
     RunMapper,
     expand_entries,
@@ -44,8 +45,11 @@ from ingest.rows import (
     RunStatRow,
     SkipRow,
 )
+from ingest.samples import store_samples
 from ingest.store import Places, RunStore, Tally
 from ingest.sweeps import SweepDraft, checkpoint_names, draft_sweeps
+from ingest.tables import SAMPLES
+from ingest.upserts import Stored
 
 WHOLE_RUN = RecordRef(-1, "", 0)
 
@@ -107,7 +111,7 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     store.store_changelog(entries)
     store.store_run_stats(rows.stats)
     store.store_points(points, store.store_sweeps(drafts), places)
-    store.store_evals(evals, places)
+    skips += _store_evals(store, evals, reading, places)
     store.store_skips(skips, places, is_from_reading=False)
     moved = follower.follow()
     store.tally.removed += forget_orphan_keys()
@@ -170,6 +174,16 @@ def best_of_each_place(
         detail = f"{identity.concurrency} concurrent: measured twice in one attempt"
         skips.append(SkipRow(loser.row.ref, "duplicate_point", detail))
     return [point for _, point in best.values()], skips
+
+
+def _store_evals(
+    store: RunStore, evals: Sequence[MappedEval], reading: ReadRun, places: Places
+) -> list[SkipRow]:
+    """Store evals with their samples; return which samples were not taken."""
+    stored = list(zip(evals, store.store_evals(evals, places), strict=True))
+    samples = store_samples(store.run, stored, reading, places)
+    store.tally.add(SAMPLES, Stored(ids={}, new=samples.new), samples.removed)
+    return samples.skips
 
 
 def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:

@@ -223,8 +223,11 @@ class RunStore:
     def _delete_other_points(self, stored: Stored) -> int:
         return delete_others(Point, stored.ids.values(), sweep__run=self.run)
 
-    def store_evals(self, evals: Sequence[MappedEval], places: Places) -> None:
-        """Store eval results; the newest attempt of an identity is the current one."""
+    def store_evals(self, evals: Sequence[MappedEval], places: Places) -> list[int]:
+        """Store eval results and return their ids, in the order given.
+
+        The newest attempt of an identity is the current one.
+        """
         ids = store_deployments({e.row.identity.deployment for e in evals})
         keys = store_keys({e.mapping.config_key: e.row.identity for e in evals})
         newest: dict[Values, int] = {}
@@ -236,7 +239,8 @@ class RunStore:
             _eval_values(self.run, e, _eval_place(e, keys, ids), newest, places)
             for e in evals
         ]
-        self.replace(EVALS, rows)
+        stored = self.replace(EVALS, rows)
+        return [stored.ids[row[: len(EVALS.key)]] for row in rows]
 
 
 def store_deployments(

@@ -10,6 +10,7 @@ from dashboard.models import (
     ConfigSnapshot,
     Deployment,
     EvalResult,
+    EvalSample,
     FileDefect,
     Job,
     Point,
@@ -326,6 +327,14 @@ EVALS = Table(
     ),
     # Decided by derivation: people may exclude an attempt.
     kept=frozenset({"is_current"}),
+)
+SAMPLES = Table(
+    EvalSample,
+    (
+        *("eval_id", "doc_id", "filter", "score", "passed"),
+        *("prompt", "target", "answer", "extracted"),
+    ),
+    ("eval_id", "doc_id", "filter"),
 )
 CONFIG_FILES = Table(ConfigFile, ("sha256", "text"), ("sha256",))
 CONFIG_RECIPES = Table(

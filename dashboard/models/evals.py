@@ -36,6 +36,12 @@ class EvalResult(Stamped):
         db_default=models.Value([], models.JSONField()),
         help_text="older results of the same eval: [time or null, strict, flexible]",
     )
+    samples_source = models.CharField(
+        max_length=90,
+        db_default="",
+        blank=True,
+        help_text="SHA-256 of the file its samples were read from, and what cut them",
+    )
     is_current = models.BooleanField(default=True)
     mapping_method = models.CharField(max_length=20)
     mapping_candidates = models.JSONField(default=list)

@@ -81,6 +81,11 @@ class Run(Stamped):
     eval_planned_count = models.PositiveIntegerField(
         null=True, blank=True, help_text="evals that its jobs name; unknown without"
     )
+    eval_plan = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="what was to be evaluated, and how that is known; unknown without",
+    )
     skip_count = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -86,6 +86,27 @@ _ALL = (
         "The file that says what an eval belongs to is absent from the artifact.",
     ),
     SkipReason(
+        "bad_sample",
+        "sample not readable",
+        "A line of an eval's samples is cut off, too long, or names no document.",
+    ),
+    SkipReason(
+        "duplicate_sample",
+        "sample there twice",
+        "A document was read twice by one filter; the first line counts.",
+    ),
+    SkipReason(
+        "unmatched_samples",
+        "samples of no stored result",
+        "A file of samples belongs to no result that counts: a newer one replaced it, "
+        "or its name fits none.",
+    ),
+    SkipReason(
+        "too_many_samples",
+        "too many samples",
+        "The run has samples of more documents than are stored of one.",
+    ),
+    SkipReason(
         "bad_changelog", "changelog not readable", "The changelog is not of its format."
     ),
     SkipReason(
