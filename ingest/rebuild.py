@@ -19,6 +19,11 @@ from ingest.choices import Choice, choose
 from ingest.config_keys import Snapshot
 from ingest.conversion import is_own_record
 from ingest.definitions import checkpoint_ids
+from ingest.eval_planning import (
+    evals_from_jobs,
+    evals_from_matrix,
+    evals_from_points,
+)
 from ingest.following import KeyFollower
 from ingest.mapping import (
     ExpandedEntry,
@@ -116,7 +121,11 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     moved = follower.follow()
     store.tally.removed += forget_orphan_keys()
     tally.merge(store.tally)
-    told = {"snapshot": choice.as_json(), "recipes": recipes}
+    told = {
+        "snapshot": choice.as_json(),
+        "recipes": recipes,
+        "eval_plan": _eval_plan(run, rows, mapper, points),
+    }
     is_written = _update_run(run, rows, plan, told)
     after = set(run.sweeps.values_list("config_key_id", "scenario"))
     is_changed = is_written or bool(moved)
@@ -194,6 +203,21 @@ def plan_of(run: Run, rows: RunRows, mapper: RunMapper) -> Plan:
     if _source_of(run, rows) is not None:
         return NO_PLAN
     return plan_from_matrix(mapper.snapshot, mapper.entries)
+
+
+def _eval_plan(
+    run: Run, rows: RunRows, mapper: RunMapper, points: Sequence[MappedPoint]
+) -> dict[str, object] | None:
+    """Say what was to be evaluated: by jobs, else by what the generator's rule gives.
+
+    A run that publishes another's measurements evaluates nothing itself.
+    """
+    plan = evals_from_jobs(_job_names(run), mapper.map) if run.jobs_known else None
+    if plan is None and _source_of(run, rows) is None:
+        if mapper.snapshot is not None:
+            plan = evals_from_matrix(mapper.snapshot, mapper.entries)
+        plan = plan or evals_from_points(points)
+    return plan.as_json() if plan is not None else None
 
 
 def _job_names(run: Run) -> list[str]:
