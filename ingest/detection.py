@@ -337,6 +337,6 @@ def _recovery(regression: Regression) -> tuple[int | None, datetime | None]:
     run_ids = dict(later.values_list("pk", "run_id"))
     for head in candidates:
         (verdict,) = judge_sides([(head, base)])
-        if verdict.verdict in RECOVERED:
+        if verdict.performance in RECOVERED:
             return run_ids[head.sweep_id], head.at
     return None, None

@@ -10,9 +10,11 @@ from scipy.stats import fisher_exact
 from dashboard.analysis.comparison import Coverage
 from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdict_json import flagged_places, named_places
+from dashboard.analysis.verdict_report import eval_words
 from dashboard.analysis.verdicts import Verdict
 
 PERFORMANCE = "performance"
+ACCURACY = "accuracy"
 COVERAGE = "coverage"
 ERRORS = "errors"
 
@@ -59,14 +61,14 @@ def regressions(
     """Return what got worse; ``base`` and ``head`` are the requests of either side."""
     if verdict.base is None:
         return []
-    found = [_performance(verdict), _coverage(verdict)]
+    found = [_performance(verdict), _accuracy(verdict), _coverage(verdict)]
     if base is not None and head is not None and not verdict.breaks:
         found.append(_errors(base, head))
     return [finding for finding in found if finding is not None]
 
 
 def _performance(verdict: SweepVerdict) -> Finding | None:
-    if verdict.verdict not in (Verdict.REGRESSION, Verdict.MIXED):
+    if verdict.performance not in (Verdict.REGRESSION, Verdict.MIXED):
         return None
     findings = verdict.judged.findings
     falls = [p.gain for p in findings.losses if p.gain is not None]
@@ -78,6 +80,27 @@ def _performance(verdict: SweepVerdict) -> Finding | None:
         verdict.judged.strong,
         verdict.sentence,
         flagged_places(verdict),
+    )
+
+
+def _accuracy(verdict: SweepVerdict) -> Finding | None:
+    """Return the evals that fail where the baseline's passed, or that fell for sure."""
+    worse = [found for found in verdict.evals if found.is_regression]
+    if not worse:
+        return None
+    grouped: dict[str, list[int]] = {}
+    for found in worse:
+        of_deployment = grouped.setdefault(found.head.deployment, [])
+        of_deployment += (
+            [] if found.head.concurrency is None else [found.head.concurrency]
+        )
+    falls = [found.change.difference for found in worse if found.change]
+    return Finding(
+        ACCURACY,
+        min(falls, default=None),
+        any(found.has_failed for found in worse),
+        "; ".join(eval_words(found) for found in worse),
+        [[label, sorted(set(places))] for label, places in grouped.items()],
     )
 
 

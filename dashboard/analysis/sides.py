@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from dashboard.analysis.comparison import Axes
+from dashboard.analysis.eval_verdicts import EvalVerdict, failed_words
 from dashboard.analysis.segments import NOTICE, Change, SweepIdentity
 from dashboard.analysis.verdicts import Judged, Verdict, headline, sentence
 
@@ -64,7 +65,7 @@ class SweepVerdict:
     """What was found of one key and scenario of a run.
 
     ``breaks`` say why the sides are not comparable, ``markers`` what else differs;
-    ``labels`` write deployments by their id.
+    ``labels`` write deployments by their id. ``evals`` are those of the head.
     """
 
     head: Side
@@ -74,6 +75,7 @@ class SweepVerdict:
     breaks: tuple[Change, ...] = ()
     markers: tuple[Change, ...] = ()
     labels: Mapping[int, str] = field(default_factory=dict)
+    evals: tuple[EvalVerdict, ...] = ()
 
     @property
     def config_key(self) -> str:
@@ -87,8 +89,18 @@ class SweepVerdict:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the outcome."""
+        """Return the outcome: an eval that fails outweighs what the points say."""
+        return Verdict.FAILED_EVALS if self.failed_evals else self.performance
+
+    @property
+    def performance(self) -> Verdict:
+        """Return what the points alone say."""
         return self.judged.verdict
+
+    @property
+    def failed_evals(self) -> str:
+        """Return which evals fail their floor, empty where none does."""
+        return failed_words(self.evals)
 
     @property
     def age_days(self) -> int | None:
@@ -115,15 +127,18 @@ class SweepVerdict:
     @property
     def headline(self) -> str:
         """Return the verdict with what limits it."""
-        return headline(self.judged, self.notes)
+        said = headline(self.judged, self.notes)
+        return f"{self.verdict}, {said}" if self.failed_evals else said
 
     @property
     def sentence(self) -> str:
         """Return one sentence that a person can paste."""
         baseline = self.base.name if self.base else ""
-        return sentence(
+        said = sentence(
             self.judged, baseline=baseline, labels=self.labels, notes=self.notes
         )
+        failed = self.failed_evals
+        return f"{self.verdict}: {failed}; {said}" if failed else said
 
 
 def break_words(breaks: Iterable[Change]) -> tuple[str, ...]:

@@ -51,7 +51,8 @@ class ToldVerdict:
     @property
     def is_comparable(self) -> bool:
         """Tell whether the numbers judge: else no colour may."""
-        return self.verdict not in (Verdict.NOT_COMPARABLE, Verdict.NO_BASELINE)
+        said = self.numbers.get("performance", self.verdict)
+        return said not in (Verdict.NOT_COMPARABLE, Verdict.NO_BASELINE)
 
     @property
     def needs_look(self) -> bool:

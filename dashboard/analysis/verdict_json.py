@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dashboard.analysis.comparison import BestAt, Comparison, Coverage, PointChange
+from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.pairing import Place
 from dashboard.analysis.sides import Side, SweepVerdict
 
@@ -18,7 +19,8 @@ def verdict_json(verdict: SweepVerdict) -> dict[str, Any]:
         "config_key": verdict.config_key,
         "scenario": verdict.scenario,
         "verdict": str(verdict.verdict),
-        "reason": verdict.judged.reason,
+        "performance": str(verdict.performance),
+        "reason": verdict.failed_evals or verdict.judged.reason,
         "headline": verdict.headline,
         "sentence": verdict.sentence,
         "partial": verdict.judged.partial or None,
@@ -26,7 +28,7 @@ def verdict_json(verdict: SweepVerdict) -> dict[str, Any]:
         "axes": {"x": verdict.axes[0], "y": verdict.axes[1]},
         "baseline": _baseline(verdict),
         **(_numbers(comparison, verdict) if comparison else _NO_NUMBERS),
-        "evals": [],
+        "evals": [_eval(found) for found in verdict.evals],
         "differences": [*verdict.breaks, *verdict.markers],
     }
 
@@ -121,6 +123,31 @@ def _point(point: PointChange, label: str, *, is_flagged: bool) -> dict[str, Any
 
 def _best(best: BestAt) -> dict[str, Any]:
     return {"x": best.x, "base": best.base, "head": best.head}
+
+
+def _eval(found: EvalVerdict) -> dict[str, Any]:
+    head, base, change = found.head, found.base, found.change
+    return {
+        "task": head.task,
+        "deployment": head.deployment,
+        "concurrency": head.concurrency,
+        "strict": head.shares.get("strict"),
+        "flexible": head.shares.get("flexible"),
+        "score": head.shares.get("score"),
+        "n": head.n,
+        "floor": head.floor,
+        "state": head.outcome,
+        "judged_by": head.decisive,
+        "baseline": base and base.shares.get(head.decisive),
+        "baseline_run_id": base and base.run_id,
+        "difference": change and change.difference,
+        "low": change and change.low,
+        "high": change and change.high,
+        "z": change and change.z,
+        "p": change and change.p,
+        "level": found.level,
+        "words": found.words,
+    }
 
 
 def flagged_places(verdict: SweepVerdict) -> list[list[Any]]:

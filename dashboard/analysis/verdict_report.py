@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.analysis.comparison import Coverage
+from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.segments import GRID, NOTICE, Change
 from dashboard.analysis.sides import SweepVerdict, Told, most_severe
 from dashboard.analysis.verdict_json import flagged_places
@@ -89,18 +90,36 @@ def text_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> Iterator[s
         yield f"    {verdict.sentence}"
         for line in _differences([*verdict.breaks, *verdict.markers]):
             yield f"    {line}"
+        for found in verdict.evals:
+            yield f"    eval {eval_words(found)}"
+
+
+def eval_words(found: EvalVerdict) -> str:
+    """Write an eval, what came of it and how it changed, in one line."""
+    head = found.head
+    return f"{head.words}: {head.outcome}, floor {head.floor:g}; {change_words(found)}"
+
+
+def change_words(found: EvalVerdict) -> str:
+    """Write how a score changed: "-0.46 pp, z -0.67, p 0.51, no difference shown"."""
+    change = found.change
+    if change is None:
+        return found.words
+    z = "" if change.z is None else f"z {change.z:.2f}, "
+    return f"{points(change.difference)}, {z}p {change.p:.2g}, {found.words}"
 
 
 def markdown_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     """Return a report for a pull request; the order of its sections never changes.
 
     State, then a row per key with the three numbers, then what was flagged, what
-    differs, acceptance, links. Whatever comes from outside is inert.
+    differs, evals, acceptance, links. Whatever comes from outside is inert.
     """
     sections = [
         _head(facts, verdicts),
         _table(verdicts),
         *(_details(verdict) for verdict in verdicts),
+        _evals(verdicts),
         _acceptance(facts),
         _links(facts),
     ]
@@ -216,6 +235,28 @@ def _details(verdict: SweepVerdict) -> str:
     return "\n".join([f"**{code(verdict.config_key)}**", "", *lines])
 
 
+def _evals(verdicts: Sequence[SweepVerdict]) -> str:
+    rows = [_eval(v, found) for v in verdicts for found in v.evals]
+    if not rows:
+        return ""
+    head = "| config key | eval | scores | floor | state | against the baseline |"
+    return "\n".join([head, "| --- | --- | --- | --- | --- | --- |", *rows])
+
+
+def _eval(verdict: SweepVerdict, found: EvalVerdict) -> str:
+    head = found.head
+    base = f"run {found.base.run_id}: " if found.base else ""
+    cells = (
+        code(verdict.config_key),
+        plain(f"{head.task} {head.where}"),
+        head.told,
+        f"{head.floor:g}",
+        plain(head.outcome),
+        plain(f"{base}{change_words(found)}"),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
 def _differences(changes: Iterable[Change], write: Writer = str) -> Iterator[str]:
     """Yield a line for each thing that differs between the sides."""
     for change in changes:
@@ -249,6 +290,11 @@ def written(places: Iterable[Sequence[Any]]) -> str:
 def behind_text(loss: float) -> str:
     """Write a local loss, the multiplicative epsilon minus 1: "7.1 % behind"."""
     return f"{100 * loss:.1f} % behind" if loss > 0 else "nowhere behind"
+
+
+def points(difference: float) -> str:
+    """Write the difference of two scores as "+1.20 pp"."""
+    return f"{100 * difference:+.2f} pp"
 
 
 def percent(change: float) -> str:

@@ -81,6 +81,34 @@ class BestAt(Schema):
     head: float | None
 
 
+class EvalBody(Schema):
+    """One eval against the baseline's at the same place; scores are fractions.
+
+    ``difference``, its 95 % interval ``low`` to ``high``, ``z`` and ``p`` are of the
+    score ``judged_by``; ``level`` is red from -1.5 pp, amber from -1.0 pp.
+    """
+
+    task: str
+    deployment: str
+    concurrency: int | None
+    strict: float | None
+    flexible: float | None
+    score: float | None
+    n: int | None
+    floor: float
+    state: str
+    judged_by: str
+    baseline: float | None
+    baseline_run_id: int | None
+    difference: float | None
+    low: float | None
+    high: float | None
+    z: float | None
+    p: float | None
+    level: str
+    words: str
+
+
 class Axes(Schema):
     """The metrics of the frontier."""
 
@@ -89,11 +117,16 @@ class Axes(Schema):
 
 
 class VerdictBody(Schema):
-    """One key and scenario. Changes are fractions."""
+    """One key and scenario. Changes are fractions.
+
+    ``verdict`` is "failed evals" where one fails; ``performance`` is what the points
+    alone say.
+    """
 
     config_key: str
     scenario: str
     verdict: str
+    performance: str
     reason: str
     headline: str
     sentence: str
@@ -107,7 +140,7 @@ class VerdictBody(Schema):
     coverage: Coverage | None
     points: list[PointBody]
     best_at: list[BestAt]
-    evals: list[dict[str, Any]]
+    evals: list[EvalBody]
     differences: list[dict[str, Any]]
 
 

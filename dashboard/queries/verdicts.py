@@ -15,6 +15,7 @@ from dashboard.analysis.segments import NOTICE, Change, breaks, markers_between
 from dashboard.analysis.sides import Side, SweepVerdict, break_words
 from dashboard.analysis.verdicts import Candidate, judge
 from dashboard.models import ConfigKey, Noise, Notice, Run, Sweep
+from dashboard.queries.eval_verdicts import verdict_evals
 from dashboard.queries.sides import (
     all_points,
     folded_before,
@@ -84,7 +85,9 @@ def judge_groups(groups: Sequence[Sequence[Pair]]) -> list[list[SweepVerdict]]:
     pairs = [pair for group in groups for pair in group]
     points = all_points(side for pair in pairs for side in pair if side is not None)
     read = _Read(points, noise_table(), _staff_breaks(pairs), labels_of(points))
-    return [_judged(group, read) for group in groups]
+    judged = [_judged(group, read) for group in groups]
+    evals = iter(verdict_evals(v for group in judged for v in group))
+    return [[replace(v, evals=next(evals)) for v in group] for group in judged]
 
 
 @dataclass(frozen=True, slots=True)

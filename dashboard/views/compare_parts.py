@@ -137,7 +137,7 @@ class KeyShown:
         )
         gap = stretches(list(base.corners), list(head.corners))
         axes = Axes(*self.verdict.axes)
-        is_comparable = self.verdict.verdict != Verdict.NOT_COMPARABLE
+        is_comparable = self.verdict.performance != Verdict.NOT_COMPARABLE
         return comparison_figure(base, head, gap, axes, is_comparable=is_comparable)
 
     @property

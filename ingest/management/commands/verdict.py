@@ -75,7 +75,7 @@ def _written(found: RunVerdict, form: str) -> list[str]:
 
 
 def _fails(found: RunVerdict, conditions: list[str]) -> bool:
-    is_worse = any(verdict.verdict in WORSE for verdict in found.verdicts)
+    is_worse = any(verdict.performance in WORSE for verdict in found.verdicts)
     return ("regression" in conditions and is_worse) or (
         "evals" in conditions and bool(found.accuracy.failed)
     )
