@@ -20,6 +20,7 @@ from django.utils import timezone
 from dashboard import corrections
 from dashboard.admin_checkpoints import CheckpointAdmin
 from dashboard.admin_comments import PullRequestCommentAdmin
+from dashboard.admin_floors import EvalFloorAdmin
 from dashboard.admin_notices import NoticeAdmin
 from dashboard.forms.pairing import BaseForm, ReuseLinkForm
 from dashboard.ingest_requests import (
@@ -33,6 +34,7 @@ from dashboard.models import (
     Checkpoint,
     ConfigKey,
     Correction,
+    EvalFloor,
     IngestRequest,
     Notice,
     PullRequestComment,
@@ -398,5 +400,6 @@ class ReuseLinkAdmin(BaseAdmin):
             self.message_user(request, f"Not asked for: {error}", messages.ERROR)
 
 
+admin.site.register(EvalFloor, EvalFloorAdmin)
 admin.site.register(Notice, NoticeAdmin)
 admin.site.register(PullRequestComment, PullRequestCommentAdmin)

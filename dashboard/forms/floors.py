@@ -16,6 +16,13 @@ class EvalFloorForm(BaseForm):
         help_text="which scores have to reach it; none: those the task is judged by",
     )
 
+    def clean_minimum(self) -> float:
+        """Refuse a percentage."""
+        minimum: float = self.cleaned_data["minimum"]
+        if not 0 <= minimum <= 1:
+            raise forms.ValidationError("A fraction between 0 and 1, such as 0.94.")
+        return minimum
+
     def clean_source(self) -> str:
         """Refuse a source of blanks."""
         source: str = self.cleaned_data["source"].strip()
