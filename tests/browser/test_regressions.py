@@ -66,10 +66,12 @@ def test_the_suspect_of_the_recorded_regression_is_three_clicks_away(
         "href", "https://github.com/SemiAnalysisAI/InferenceX/pull/2833"
     )
     asked = []
-    page.context.route(
-        "https://github.com/**",
-        lambda route: (asked.append(route.request.url), route.fulfill(body="a pull")),
-    )
+
+    def answer(route):
+        asked.append(route.request.url)
+        route.fulfill(body="a pull")
+
+    page.context.route("https://github.com/**", answer)
     suspect.click()
     page.wait_for_url("https://github.com/SemiAnalysisAI/InferenceX/pull/2833")
     assert asked == ["https://github.com/SemiAnalysisAI/InferenceX/pull/2833"]

@@ -81,7 +81,9 @@ def test_text_cannot_become_markup_nor_a_template():
 )
 def test_hover_says_where_the_acceptance_length_comes_from(methods, source, line):
     drawn = [Curve(sweep(1, spec_methods=methods, acceptance_source=source))]
-    (trace,) = frontier_figure(frame({}), drawn, Axes(X, Y))["data"]
+    found = frontier_figure(frame({}), drawn, Axes(X, Y))
+    assert not isinstance(found, str)
+    (trace,) = found["data"]
     assert line in trace["hovertemplate"]
     (plain,) = figure({})["data"]
     assert "acceptance" not in plain["hovertemplate"]
