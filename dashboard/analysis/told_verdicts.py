@@ -6,10 +6,20 @@ from typing import Any
 
 from dashboard.analysis.verdicts import Verdict
 
+# What of a verdict's numbers only its comparison shows; most of them are these.
+_UNTOLD = frozenset({"points", "best_at"})
+
+
+def told_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is told of the numbers of ``verdict_json``, with ``needs_look``."""
+    doubted = any(p["needs_look"] and p["flagged"] for p in numbers["points"])
+    told = {name: value for name, value in numbers.items() if name not in _UNTOLD}
+    return {**told, "needs_look": doubted}
+
 
 @dataclass(frozen=True, slots=True)
 class ToldVerdict:
-    """One key and scenario; ``numbers`` are those of ``verdict_json``."""
+    """One key and scenario; ``numbers`` are those of ``told_numbers``."""
 
     numbers: Mapping[str, Any]
 
@@ -57,18 +67,4 @@ class ToldVerdict:
     @property
     def needs_look(self) -> bool:
         """Tell whether some gain is too large to be believed."""
-        return any(p["needs_look"] and p["flagged"] for p in self.numbers["points"])
-
-    @property
-    def lost(self) -> int:
-        """Return how many places of the baseline were not measured."""
-        return self._places("lost")
-
-    @property
-    def gained(self) -> int:
-        """Return how many places the baseline did not have."""
-        return self._places("gained")
-
-    def _places(self, word: str) -> int:
-        coverage = self.numbers["coverage"] or {}
-        return sum(len(found) for _, found in coverage.get(word, ()))
+        return bool(self.numbers["needs_look"])

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.cache import cache
 
-from dashboard.analysis.told_verdicts import ToldVerdict
+from dashboard.analysis.told_verdicts import ToldVerdict, told_numbers
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.caching import current_generation
 from dashboard.models import Judgement, Run, Sweep
@@ -54,7 +54,7 @@ def _made(asked: Sequence[Asked]) -> dict[Asked, Numbers]:
     others = [one for one in asked if one not in stored]
     judged = judge_runs(others) if others else []
     return stored | {
-        one: [verdict_json(verdict) for verdict in verdicts]
+        one: [told_numbers(verdict_json(verdict)) for verdict in verdicts]
         for one, verdicts in zip(others, judged, strict=True)
     }
 
@@ -80,7 +80,7 @@ def _stored(asked: Sequence[Asked]) -> dict[Asked, Numbers]:
     for pk, run_id in sweeps.values_list("pk", "run_id"):
         found.setdefault(run_id, []).append(numbers.get(pk))
     return {
-        one: [row for row in rows if row is not None]
+        one: [told_numbers(row) for row in rows if row is not None]
         for one in asked
         for rows in (found.get(one[0].pk, []),)
         if None not in rows

@@ -12,7 +12,7 @@ from dashboard.analysis.comparison import PointChange
 from dashboard.analysis.segments import NOTICE, SweepIdentity
 from dashboard.analysis.sides import Side, SweepVerdict
 from dashboard.analysis.step_curves import step_curve, stretches
-from dashboard.analysis.told_verdicts import ToldVerdict
+from dashboard.analysis.told_verdicts import ToldVerdict, told_numbers
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdicts import Verdict
 from dashboard.charts import theme
@@ -85,7 +85,7 @@ class KeyShown:
     @cached_property
     def told(self) -> ToldVerdict:
         """The verdict as plain values."""
-        return ToldVerdict(verdict_json(self.verdict))
+        return ToldVerdict(told_numbers(verdict_json(self.verdict)))
 
     @property
     def paste(self) -> str:

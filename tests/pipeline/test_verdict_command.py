@@ -46,7 +46,8 @@ def better() -> int:
 def test_without_a_condition_the_exit_code_is_0(capsys, worse):
     code, said = run_command(capsys, worse)
     assert code == 0
-    assert f"{KEY} 8k/1k\n    regression: -10.0 %" in said
+    assert f"{KEY} 8k/1k\n    failed evals: " in said
+    assert "regression: -10.0 %" in said
 
 
 @pytest.mark.parametrize("condition", ["regression", "evals"])
