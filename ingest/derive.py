@@ -18,6 +18,7 @@ from dashboard.models import (
     Run,
     Sweep,
 )
+from dashboard.vocabulary.provenance import PUBLISHED
 from ingest.detection import detect
 from ingest.measured import note_measured
 from ingest.segments import derive_segments
@@ -58,8 +59,17 @@ def _publication(run: Run) -> tuple[str, Run | None]:
 
 
 def is_official_by_itself(run: Run) -> bool:
-    """Tell whether a run is one of the default branch of an official repository."""
-    return run.repository.is_official and is_of_default_branch(run)
+    """Tell whether an official repository's run is of its default branch, or published.
+
+    What the official dashboard published is official, whatever branch it came from.
+    """
+    if not run.repository.is_official:
+        return False
+    return is_of_default_branch(run) or _is_published(run)
+
+
+def _is_published(run: Run) -> bool:
+    return run.artifacts.filter(kind=PUBLISHED).exists()
 
 
 def is_of_default_branch(run: Run) -> bool:
@@ -96,17 +106,28 @@ def settle_run(run: Run, sweep_keys: Iterable[SweepKey]) -> int:
     ``sweep_keys`` are the (config key id, scenario) pairs it touches, those of
     sweeps that are gone included.
     """
-    written = derive_current_points(run) + derive_current_evals(run)
-    written += note_measured(run)
-    related = related_runs(run)
-    changed = derive_publications(related)
-    # What a merge run says of its changelog decides on the sweeps of its source.
-    others = Sweep.objects.filter(run__in=[run, *related])
-    keys = {*sweep_keys, *others.values_list("config_key_id", "scenario")}
-    if changed or _is_of_record(related):
-        written += len(changed) + settle_keys(keys, related)
-    run.refresh_from_db()
-    return written
+    return settle_runs([(run, sweep_keys)])
+
+
+def settle_runs(touched: Iterable[tuple[Run, Iterable[SweepKey]]]) -> int:
+    """Decide what follows from the rows of several runs, each with its sweep keys.
+
+    What depends on the whole history of a key is decided once for all of them.
+    """
+    written, keys, concerned = 0, set[SweepKey](), list[Run]()
+    for run, sweep_keys in touched:
+        written += derive_current_points(run) + derive_current_evals(run)
+        written += note_measured(run)
+        related = related_runs(run)
+        changed = derive_publications(related)
+        written += len(changed)
+        if changed or _is_of_record(related):
+            # What a merge run says of its changelog decides on its source's sweeps.
+            others = Sweep.objects.filter(run__in=[run, *related])
+            keys |= {*sweep_keys, *others.values_list("config_key_id", "scenario")}
+            concerned += related
+        run.refresh_from_db()
+    return written + (settle_keys(keys, concerned) if concerned else 0)
 
 
 def _is_of_record(runs: Iterable[Run]) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from dashboard.analysis.physics import FlagText, Measurement, physical_flags
 from dashboard.vocabulary.flags import is_out
+from dashboard.vocabulary.provenance import PUBLISHED
 from dashboard.vocabulary.scenarios import AGENTIC
 from ingest.config_keys import (
     KEY_GRAMMAR,
@@ -54,6 +55,11 @@ class MappedPoint:
     def is_out(self) -> bool:
         """Tell whether a flag keeps the point off the frontier."""
         return any(is_out(code) for code, _ in self.flags)
+
+    @property
+    def is_published(self) -> bool:
+        """Tell whether the official dashboard says it, and no artifact."""
+        return self.row.facts.get("provenance") == PUBLISHED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The steps from a run's artifacts to its place in the record, in their order."""
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -37,6 +37,7 @@ from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
 from ingest.segments import breaks_of, derive_segments, keys_in_scope
 from ingest.snapshots import Imported, expand_ahead, import_configs
+from ingest.states import SweepKey
 from ingest.store import Places, Tally
 
 log = structlog.get_logger(__name__)
@@ -52,6 +53,9 @@ BROKEN = (
     TypeError,
     ValueError,
 )
+
+# Decides what follows from a run's rows, given its sweep keys; says how many changed.
+Settle = Callable[[Run, set[SweepKey]], int]
 
 _SELDOM = 200_000  # new objects between two looks; Python's own number is 700
 
@@ -115,7 +119,8 @@ def ingest_bundle(bundle: Bundle, progress: Progress = silent) -> Report:
         progress("storing")
         _expand_bundled(facts, bundle)
         with transaction.atomic():
-            report = _store(facts, bundle, reading)
+            serialise_writes()
+            report = store_run(facts, bundle, reading)
     # Without the claim: another worker may be at a stale run and wait for this one.
     remapped = remap_stale_runs(progress)
     report.remapped = remapped.run_ids
@@ -140,23 +145,31 @@ def seldom_collecting() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def _store(facts: RunFacts, bundle: Bundle, reading: ReadRun) -> Report:
-    serialise_writes()
+def store_run(
+    facts: RunFacts, bundle: Bundle, reading: ReadRun, settle: Settle = settle_run
+) -> Report:
+    """Store what was read of a run and what follows; the caller holds the lock."""
     tally = Tally()
     run = facts.store(tally)
     imported = _import_bundled(run, bundle)
     places = store_reading(run, reading, tally)
-    report = _rebuild(run, reading, places, tally)
+    report = _rebuild(run, reading, places, tally, settle)
     if imported.new_snapshots:
         Generation.bump()
     report.notices = [*bundle.notices, *imported.defects, *reading.notices]
     return report
 
 
-def _rebuild(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Report:
+def _rebuild(
+    run: Run,
+    reading: ReadRun,
+    places: Places,
+    tally: Tally,
+    settle: Settle = settle_run,
+) -> Report:
     """Make and decide what follows from a run's rows; a change begins a generation."""
     rebuilt = rebuild_run(run, reading, places, tally)
-    settled = settle_run(run, rebuilt.sweep_keys)
+    settled = settle(run, rebuilt.sweep_keys)
     if settled or rebuilt.is_changed or not tally.is_unchanged:
         Generation.bump()
     report = _report(run, rebuilt, tally)

@@ -242,6 +242,8 @@ def set_checkpoints(
 
 
 def _planned_checkpoint(draft: SweepDraft, snapshot: Snapshot | None) -> str | None:
+    if draft.is_published:
+        return None
     entries = snapshot.of_key(draft.config_key) if snapshot else []
     return entries[0].checkpoint if entries else None
 

@@ -107,7 +107,7 @@ def _values(run: Run, artifact: ReadArtifact) -> Values:
         artifact.meta.github_id,
         artifact.meta.name,
         artifact.sha256,
-        str(parts.kind).strip("_-") or "other",
+        str(parts.kind).strip("_-:") or "other",
         {
             "runner": parts.runner,
             "recipe": parts.recipe,

@@ -87,9 +87,14 @@ class RunFacts:
         """Tell whether these facts may replace stored ones, in whatever order.
 
         An older attempt says nothing new, nor does a run seen while it was at work.
+        What only the official dashboard tells of a run has neither event nor status;
+        GitHub's own word always takes its place.
         """
-        here = (self.attempt, _text(self.run, "status") == COMPLETED)
-        return here >= (stored.attempt, stored.status == COMPLETED)
+        status = _text(self.run, "status")
+        is_told = bool(_text(self.run, "event") or status)
+        here = (is_told, self.attempt, status == COMPLETED)
+        was_told = bool(stored.event or stored.status)
+        return here >= (was_told, stored.attempt, stored.status == COMPLETED)
 
     def _values(self, repository: Repository) -> Values:
         run = self.run

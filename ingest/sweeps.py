@@ -42,7 +42,7 @@ class SweepDraft:
     """A sweep before it is stored.
 
     ``identity`` is that of one of its rows or jobs; None where only the matrix
-    planned it.
+    planned it. ``is_published``: no artifact says any of its points.
     """
 
     config_key: str
@@ -57,6 +57,7 @@ class SweepDraft:
     method: str = "plan"
     candidates: list[str] = field(default_factory=list)
     flags: list[str] = field(default_factory=list)
+    is_published: bool = False
 
     def values(self, run: Run, config_key_id: int) -> tuple[object, ...]:
         """Return the columns of the sweep table, in its order."""
@@ -109,6 +110,7 @@ def _draft(
 ) -> SweepDraft:
     identities = [p.row.identity for p in points]
     draft = SweepDraft(key, scenario, identities[0])
+    draft.is_published = all(p.is_published for p in points)
     draft.images = _by_frequency(i.image for i in identities)
     draft.fingerprints = sorted({i.fingerprint for i in identities} - {""})
     draft.spec_methods = sorted({i.deployment.spec_method for i in identities})
@@ -202,7 +204,8 @@ def checkpoint_names(
 
     The config at the run's own commit, or one that holds the row's recipe, decides.
     A config of another day decides only where the row does not name other weights:
-    rows may carry a local path or a served name for the same ones.
+    rows may carry a local path or a served name for the same ones. Of a published row
+    neither the commit nor the weights are known.
     """
     names: dict[tuple[str, str], Counter[str]] = {}
     for point in points:
@@ -218,7 +221,7 @@ def checkpoint_names(
 
 def _checkpoint_name(point: MappedPoint, choice: Choice) -> str | None:
     entry, claimed = point.mapping.entry, point.row.identity.checkpoint
-    if entry is None:
+    if entry is None or point.is_published:
         return claimed
     is_sure = point.mapping.method == "fingerprint"
     is_sure = is_sure or choice.method_for(entry.config_key) == "exact"

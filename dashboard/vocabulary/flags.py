@@ -72,6 +72,15 @@ FLAGS = {
             meaning="The row reports success without having produced a token.",
         ),
         Flag(
+            "published",
+            "published, not measured from artifacts",
+            is_out=False,
+            meaning=(
+                "The row is what the official dashboard published. No artifact of its "
+                "run was read, so checkpoint, runner and job are not known."
+            ),
+        ),
+        Flag(
             "power_invalid",
             "power telemetry failed validation",
             is_out=False,

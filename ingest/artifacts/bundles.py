@@ -25,6 +25,7 @@ from ingest.artifacts.members import (
     read_some,
     zip_entries,
 )
+from ingest.artifacts.names import Kind
 from ingest.artifacts.texts import clean_text, shortened
 
 _CONFIG_FOLDERS = ("repo/configs/", "repo/.github/configs/")
@@ -300,13 +301,18 @@ def _folders(tree: dict[str, Entry]) -> dict[str, list[Entry]]:
 def listed_artifact(name: str, item: JsonObject) -> ArtifactSource:
     """Return what an item of GitHub's list says of an artifact, without its bytes."""
     return ArtifactSource(
-        name=shortened(clean_text(name), _MAX_NAME),
+        name=_outside_name(shortened(clean_text(name), _MAX_NAME)),
         github_id=_id(item),
         created_at=parse_time(item.get("created_at")),
         expired=item.get("expired") is True,
         size=_whole(item.get("size_in_bytes")),
         expires_at=parse_time(item.get("expires_at")),
     )
+
+
+def _outside_name(name: str) -> str:
+    """Return a name that no bundle can use to pass for what the importer makes."""
+    return f"_{name}" if name.startswith(Kind.PUBLISHED) else name
 
 
 def _source(name: str, item: JsonObject, entries: list[Entry] | None) -> ArtifactSource:

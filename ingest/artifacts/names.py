@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from dashboard.vocabulary import provenance
+
 
 class Kind(StrEnum):
     """Kinds of artifacts; the values are how their names begin, or all of the name."""
@@ -25,6 +27,7 @@ class Kind(StrEnum):
     GPU_METRICS = "gpu_metrics_"
     POWER_AUDIT = "power_audit_"
     AGENTIC = "agentic_"
+    PUBLISHED = provenance.PREFIX
     OTHER = ""
 
 
@@ -40,6 +43,7 @@ READ_KINDS = frozenset(
         Kind.POINT_AGENTIC,
         Kind.POINT,
         Kind.EVAL,
+        Kind.PUBLISHED,
     }
 )
 _WHOLE_NAMES = (

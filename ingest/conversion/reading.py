@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from dashboard.vocabulary import provenance
 from ingest.artifacts.bundles import Bundle, attempt_of, attempt_starts
 from ingest.artifacts.json_reading import (
     BadJsonError,
@@ -23,8 +24,12 @@ _RANKS = {
     Kind.POINT_AGENTIC: 0,
     Kind.EVAL: 0,
     Kind.REUSED: 1,
+    # What artifacts hold is known by then.
+    Kind.PUBLISHED: 3,
 }
 _AGGREGATE_RANK = 2
+_INNER_KINDS = READ_KINDS - {Kind.PUBLISHED}
+_HISTORY_RANK = 4
 
 
 def artifact_metas(bundle: Bundle) -> list[ArtifactMeta]:
@@ -66,10 +71,12 @@ def is_own_record(artifact: str, member: str) -> bool:
 def inner_name(member: str) -> str:
     """Return the artifact that a member of reused artifacts belongs to, else ``""``."""
     folders = PurePosixPath(member).parts[:-1]
-    return next((name for name in folders if kind_of(name) in READ_KINDS), "")
+    return next((name for name in folders if kind_of(name) in _INNER_KINDS), "")
 
 
 def _rank(meta: ArtifactMeta) -> int:
+    if meta.name == provenance.HISTORY:
+        return _HISTORY_RANK
     return _RANKS.get(kind_of(meta.name), _AGGREGATE_RANK)
 
 

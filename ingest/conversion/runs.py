@@ -15,6 +15,7 @@ from ingest.conversion.evals import (
     time_in,
 )
 from ingest.conversion.points import point_row
+from ingest.conversion.published import PublishedConversion
 from ingest.conversion.reading import inner_name, reading_order
 from ingest.conversion.records import ArtifactMeta, Record
 from ingest.conversion.statistics import reuse_row, run_stat_rows
@@ -31,6 +32,7 @@ class RunConversion:
     - An eval of the aggregate whose own artifact was read gives no row.
     - Of several aggregates the newest counts; one of an earlier attempt adds what the
       newer ones lack, since a repeated job may have been the only one to report.
+    - What was published counts where no artifact of the run says anything.
     - Of several changelogs, job statistics and reuse notes the newest usable counts.
     """
 
@@ -40,6 +42,7 @@ class RunConversion:
         self._eval_values: set[tuple[object, ...]] = set()
         self._attempts: dict[Kind, set[int]] = {}
         self._unknown = UnknownFields()
+        self._published = PublishedConversion()
 
     def notices(self) -> list[str]:
         """Return lines about the records so far that concern no single one."""
@@ -47,8 +50,17 @@ class RunConversion:
 
     def rows(self, meta: ArtifactMeta, records: Iterable[Record]) -> Rows:
         """Yield the rows of an artifact's records, given by member and index."""
-        kind = kind_of(meta.name)
         records = map(self._storable, records)
+        if kind_of(meta.name) == Kind.PUBLISHED:
+            yield from self._published.rows(meta, records)
+            return
+        for row in self._of_kind(kind_of(meta.name), meta, records):
+            self._published.note(row)
+            yield row
+
+    def _of_kind(
+        self, kind: Kind, meta: ArtifactMeta, records: Iterable[Record]
+    ) -> Rows:
         if kind in (Kind.POINT, Kind.POINT_AGENTIC):
             yield from self._points(meta, records)
         elif kind == Kind.EVAL:

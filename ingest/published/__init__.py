@@ -1,0 +1,1 @@
+"""Official history as the official dashboard publishes it: files, or its interface."""
