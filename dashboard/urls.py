@@ -6,6 +6,7 @@ from django.urls import URLPattern, URLResolver, path, re_path
 from django.views.generic import RedirectView
 
 from dashboard.api.application import api
+from dashboard.api.published import unofficial_run
 from dashboard.views import (
     changes,
     compare,
@@ -96,6 +97,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs", RedirectView.as_view(pattern_name="api:openapi-view")),
     path("api/v1/", RedirectView.as_view(pattern_name="api:openapi-view")),
     path("api/v1/", api.urls),
+    path("api/unofficial-run", unofficial_run, name="unofficial_run"),
     path("webhooks/github", webhooks.github, name="github_webhook"),
     path("healthz", operations.healthz, name="healthz"),
     path("readyz", operations.readyz, name="readyz"),

@@ -12,6 +12,7 @@ from ninja.renderers import BaseRenderer
 from dashboard.api import (
     changes,
     config_keys,
+    published,
     regressions,
     requests,
     runs,
@@ -58,6 +59,7 @@ api.add_router("/regressions", regressions.router)
 api.add_router("/requests", requests.router)
 api.add_router("/config-keys", config_keys.router)
 api.add_router("", changes.router)
+api.add_router("", published.router)
 
 
 @api.exception_handler(RequestFault)
