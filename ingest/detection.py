@@ -6,7 +6,6 @@ Triage, which people wrote, is never touched.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,19 +25,14 @@ from dashboard.analysis.detection import (
 )
 from dashboard.analysis.sides import Side, SweepVerdict
 from dashboard.analysis.verdict_json import verdict_json
-from dashboard.analysis.verdicts import Verdict
 from dashboard.models import ConfigKey, Judgement, Point, Regression, Run, Sweep
 from dashboard.queries.segment_levels import first_bad_run
 from dashboard.queries.sides import sides
 from dashboard.queries.verdicts import baselines, judge_sides
 from dashboard.vocabulary.scenarios import AGENTIC
-
-SweepKey = tuple[int, str]
+from ingest.recoveries import SweepKey, derive_recoveries, of_keys
 
 ALERT_TASK = "ingest.tasks.announce_regressions"
-
-# What a later sweep must be, held against a regression's baseline, to end it.
-RECOVERED = (Verdict.WITHIN_NOISE, Verdict.IMPROVEMENT)
 
 
 class StoredJudgement(NamedTuple):
@@ -81,7 +75,7 @@ def detect(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
     runs = _runs_to_judge(keys, changed_ids)
     for run in Run.objects.filter(pk__in=runs).order_by("created_at", "pk"):
         written += judge_official(run)
-    written += derive_recoveries(keys)
+    written += derive_recoveries(keys, runs)
     if written and settings.FRONTIERBOARD_ALERT_URL:
         # Whatever becomes of the message: what was detected is stored.
         tell = partial(current_app.send_task, ALERT_TASK)
@@ -89,21 +83,12 @@ def detect(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
     return written
 
 
-def _of_keys(keys: set[SweepKey], prefix: str = "") -> Q:
-    return Q(
-        **{
-            f"{prefix}config_key_id__in": {key_id for key_id, _ in keys},
-            f"{prefix}scenario__in": {scenario for _, scenario in keys},
-        }
-    )
-
-
 def _forget(keys: set[SweepKey]) -> int:
-    stale = Judgement.objects.filter(_of_keys(keys, "sweep__"))
+    stale = Judgement.objects.filter(of_keys(keys, "sweep__"))
     removed, _ = stale.filter(
         Q(sweep__state__isnull=True) | Q(sweep__extends__isnull=False)
     ).delete()
-    gone = Regression.objects.filter(_of_keys(keys), is_active=True).exclude(
+    gone = Regression.objects.filter(of_keys(keys), is_active=True).exclude(
         sweep__state__isnull=False, sweep__extends__isnull=True
     )
     return removed + gone.update(is_active=False, updated_at=Now())
@@ -112,7 +97,7 @@ def _forget(keys: set[SweepKey]) -> int:
 def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
     """Return ids of runs with a sweep whose judgement may be another one today."""
     official = Sweep.objects.filter(
-        _of_keys(keys), state__isnull=False, extends__isnull=True
+        of_keys(keys), state__isnull=False, extends__isnull=True
     )
     rows = official.values_list(
         *("pk", "run_id", "run__sha", "previous_id", "segment"),
@@ -216,6 +201,7 @@ def _store_judgements(outcomes: Sequence[Outcome]) -> int:
         [outcome.verdict.head.sweep_id for outcome in outcomes], field_name="sweep_id"
     )
     written = 0
+    new = []
     for outcome in outcomes:
         verdict = outcome.verdict
         like = verdict.judged.comparison and verdict.judged.comparison.like_for_like
@@ -228,8 +214,11 @@ def _store_judgements(outcomes: Sequence[Outcome]) -> int:
             "numbers": verdict_json(verdict),
         }
         sweep_id = verdict.head.sweep_id
-        written += _write(stored.get(sweep_id), Judgement(sweep_id=sweep_id), wanted)
-    return written
+        if (row := stored.get(sweep_id)) is None:
+            new.append(Judgement(sweep_id=sweep_id, **wanted))
+        else:
+            written += _updated(row, wanted)
+    return written + len(Judgement.objects.bulk_create(new))
 
 
 def _store_regressions(run: Run, outcomes: Iterable[Outcome]) -> int:
@@ -245,13 +234,14 @@ def _store_regressions(run: Run, outcomes: Iterable[Outcome]) -> int:
         for finding in outcome.findings:
             place = (key_id, verdict.scenario, finding.kind)
             found.add(place)
-            new = Regression(
-                run=run,
-                config_key_id=key_id,
-                scenario=verdict.scenario,
-                kind=finding.kind,
-            )
-            written += _write(known.get(place), new, _columns(verdict, finding))
+            wanted = _columns(verdict, finding)
+            if (row := known.get(place)) is not None:
+                written += _updated(row, wanted)
+            else:
+                names = ("config_key_id", "scenario", "kind")
+                named = dict(zip(names, place, strict=True))
+                Regression.objects.create(run=run, **named, **wanted)
+                written += 1
     over = [r.pk for place, r in known.items() if place not in found and r.is_active]
     return written + Regression.objects.filter(pk__in=over).update(
         is_active=False, updated_at=Now()
@@ -281,62 +271,8 @@ def _columns(verdict: SweepVerdict, finding: Finding) -> dict[str, Any]:
     }
 
 
-def _write(
-    stored: Judgement | Regression | None,
-    new: Judgement | Regression,
-    wanted: Mapping[str, Any],
-) -> int:
+def _updated(row: Judgement | Regression, wanted: Mapping[str, Any]) -> int:
     """Store values where they differ from what is stored; tell whether they did."""
-    row = stored if stored is not None else new
-    if stored is not None and all(
-        getattr(stored, name) == value for name, value in wanted.items()
-    ):
+    if all(getattr(row, name) == value for name, value in wanted.items()):
         return 0
-    for name, value in wanted.items():
-        setattr(row, name, value)
-    if stored is None:
-        row.save(force_insert=True)
-    else:
-        type(row).objects.filter(pk=row.pk).update(updated_at=Now(), **wanted)
-    return 1
-
-
-def derive_recoveries(keys: set[SweepKey]) -> int:
-    """Say by which later sweep each regression of these keys was over.
-
-    The first one of the same segment that, held against the regression's own
-    baseline, is no worse. Returns how many rows changed.
-    """
-    found = Regression.objects.filter(
-        _of_keys(keys), kind=PERFORMANCE, is_active=True
-    ).select_related("sweep", "baseline")
-    written = 0
-    for regression in found.order_by("pk"):
-        run_id, at = _recovery(regression)
-        if (regression.recovered_by_id, regression.recovered_at) != (run_id, at):
-            written += Regression.objects.filter(pk=regression.pk).update(
-                recovered_by_id=run_id, recovered_at=at, updated_at=Now()
-            )
-    return written
-
-
-def _recovery(regression: Regression) -> tuple[int | None, datetime | None]:
-    """Return the run and its official date that ended a regression, or two nones."""
-    sweep = regression.sweep
-    if sweep is None or regression.baseline_id is None or sweep.official_at is None:
-        return None, None
-    later = Sweep.objects.filter(
-        config_key_id=regression.config_key_id,
-        scenario=regression.scenario,
-        segment=sweep.segment,
-        extends__isnull=True,
-        official_at__gt=sweep.official_at,
-    )
-    (base,) = sides(Sweep.objects.filter(pk=regression.baseline_id))
-    candidates = sorted(sides(later), key=lambda side: (side.at, side.run_id))
-    run_ids = dict(later.values_list("pk", "run_id"))
-    for head in candidates:
-        (verdict,) = judge_sides([(head, base)])
-        if verdict.performance in RECOVERED:
-            return run_ids[head.sweep_id], head.at
-    return None, None
+    return type(row).objects.filter(pk=row.pk).update(updated_at=Now(), **dict(wanted))

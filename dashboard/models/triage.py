@@ -104,6 +104,12 @@ class Regression(Stamped):
         Run, null=True, on_delete=models.SET_NULL, related_name="recoveries"
     )
     recovered_at = models.DateTimeField(null=True)
+    # A later sweep is held against the baseline once, not with every run that comes.
+    checks = models.JSONField(
+        default=list,
+        editable=False,
+        help_text="ids of later sweeps that did not end it, oldest first",
+    )
     state = models.CharField(
         max_length=16, choices=State.choices, default=State.UNTRIAGED
     )
