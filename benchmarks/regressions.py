@@ -15,10 +15,11 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -29,6 +30,7 @@ MOST_DETECTION_S, MOST_PAGE_MS = 3.0, 300.0
 DETECTIONS, ANSWERS = 5, 20
 START = datetime(2026, 6, 1, tzinfo=UTC)
 LOSSES = {64: 0.06, 128: 0.06, 256: 0.06}
+HOT = ("tput_per_gpu", "median_intvty", "median_ttft", "median_e2el")
 # How often a key begins to lose, and for how many sweeps.
 LOSS_SHARE, LOSS_SWEEPS = 0.01, 5
 
@@ -36,16 +38,12 @@ LOSS_SHARE, LOSS_SWEEPS = 0.01, 5
 def fill(keys: int, sweeps: int) -> None:
     """Store so many runs, each with a sweep of every key."""
     import numpy as np  # noqa: PLC0415  # loaded in the measured process only
-    from django.db import transaction  # noqa: PLC0415
 
-    from dashboard.models import ConfigKey, Point, Run, Sweep  # noqa: PLC0415
+    from dashboard.models import ConfigKey, Run  # noqa: PLC0415
     from tests import factories  # noqa: PLC0415
-    from tests.analysis.sweeps import simulated  # noqa: PLC0415
 
     rng = np.random.default_rng(1)
     repository = factories.RepositoryFactory()
-    checkpoint = factories.CheckpointFactory()
-    deployment = factories.DeploymentFactory()
     stored = ConfigKey.objects.bulk_create(
         ConfigKey(
             key=f"model-{n % 4}-gpu-{n % 5}-framework-{n % 3}-{n}",
@@ -57,72 +55,68 @@ def fill(keys: int, sweeps: int) -> None:
         )
         for n in range(keys)
     )
-    losing = dict.fromkeys(range(keys), 0)
-    previous: dict[int, int] = {}
+    losing = [0] * keys
     for number in range(sweeps):
-        at = START + timedelta(days=number)
-        with transaction.atomic():
-            run = factories.RunFactory(
-                official=True,
-                repository=repository,
-                created_at=at,
-                github_run_id=40_000_000_000 + number,
+        run = factories.RunFactory(
+            official=True,
+            repository=repository,
+            created_at=START + timedelta(days=number),
+            github_run_id=40_000_000_000 + number,
+            received_count=7 * keys,
+        )
+        for named in (stored[number % keys], stored[(number + 1) % keys]):
+            factories.ChangelogEntryFactory(run=run, raw_keys=[named.key])
+        begins = rng.random(keys) < LOSS_SHARE
+        losing = [
+            LOSS_SWEEPS if begin and not left else max(left - 1, 0)
+            for left, begin in zip(losing, begins, strict=True)
+        ]
+        _add_run(run, stored, [LOSSES if left else {} for left in losing], rng)
+    assert Run.objects.count() == sweeps  # noqa: S101  # the database was empty
+
+
+def _add_run(
+    run: Any, keys: Sequence[Any], losses: Sequence[Mapping[int, float]], rng: Any
+) -> None:
+    """Store a sweep of seven points of every key."""
+    from dashboard.models import Point, Sweep  # noqa: PLC0415  # Django is set up
+    from tests import factories  # noqa: PLC0415
+    from tests.analysis.sweeps import simulated  # noqa: PLC0415
+
+    deployment = factories.DeploymentFactory()
+    checkpoint = factories.CheckpointFactory()
+    current = Sweep.objects.filter(state="current")
+    previous = dict(current.values_list("config_key_id", "pk"))
+    current.update(state="former")
+    made = Sweep.objects.bulk_create(
+        factories.SweepFactory.build(
+            run=run,
+            config_key=key,
+            checkpoint=checkpoint,
+            state="current",
+            received_count=7,
+            planned_count=7,
+            official_at=run.created_at,
+            previous_id=previous.get(key.pk),
+            segment=1,
+        )
+        for key in keys
+    )
+    points = []
+    for sweep, lost in zip(made, losses, strict=True):
+        rows = simulated(rng, losses=lost).drop(columns=["deployment", "is_out"])
+        points += [
+            Point(
+                sweep=sweep,
+                deployment=deployment,
+                concurrency=int(row.pop("concurrency")),
+                gpus=2,
+                metrics=row,
+                **{name: row[name] for name in HOT},
             )
-            factories.ChangelogEntryFactory(
-                run=run, raw_keys=[stored[number % keys].key]
-            )
-            Sweep.objects.filter(state="current").update(state="former")
-            made = Sweep.objects.bulk_create(
-                Sweep(
-                    run=run,
-                    config_key=key,
-                    scenario="8k/1k",
-                    checkpoint=checkpoint,
-                    image="img:1",
-                    images=["img:1"],
-                    precision="fp4",
-                    spec_methods=["none"],
-                    state="current",
-                    received_count=7,
-                    planned_count=7,
-                    mapping_method="fingerprint",
-                    mapping_candidates=[key.key],
-                    measured_at=at,
-                    official_at=at,
-                    previous_id=previous.get(key.pk),
-                    segment=1,
-                )
-                for key in stored
-            )
-            previous = {sweep.config_key_id: sweep.pk for sweep in made}
-            points = []
-            for n, sweep in enumerate(made):
-                if not losing[n] and rng.random() < LOSS_SHARE:
-                    losing[n] = LOSS_SWEEPS
-                frame = simulated(rng, losses=LOSSES if losing[n] else None)
-                losing[n] = max(losing[n] - 1, 0)
-                points += [
-                    Point(
-                        sweep=sweep,
-                        deployment=deployment,
-                        concurrency=int(row["concurrency"]),
-                        image="img:1",
-                        runner="runner_0",
-                        gpus=2,
-                        tput_per_gpu=row["tput_per_gpu"],
-                        median_intvty=row["median_intvty"],
-                        median_ttft=row["median_ttft"],
-                        median_e2el=row["median_e2el"],
-                        metrics={
-                            name: float(value)
-                            for name, value in row.items()
-                            if name not in {"deployment", "concurrency", "is_out"}
-                        },
-                    )
-                    for row in frame.to_dict("records")
-                ]
-            Point.objects.bulk_create(points, batch_size=2000)
-    Run.objects.update(received_count=7 * keys)
+            for row in rows.to_dict("records")
+        ]
+    Point.objects.bulk_create(points, batch_size=2000)
 
 
 def detections() -> list[float]:

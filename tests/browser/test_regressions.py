@@ -4,7 +4,7 @@
 
 import pytest
 from django.contrib.auth.models import Group
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.models import Regression
 from tests import factories
@@ -65,11 +65,11 @@ def test_the_suspect_of_the_recorded_regression_is_three_clicks_away(
     expect(suspect).to_have_attribute(
         "href", "https://github.com/SemiAnalysisAI/InferenceX/pull/2833"
     )
-    asked = []
+    asked: list[str] = []
 
-    def answer(route):
+    def answer(route: Route) -> None:
         asked.append(route.request.url)
-        route.fulfill(body="a pull")
+        route.fulfill(body="a pull request")
 
     page.context.route("https://github.com/**", answer)
     suspect.click()
