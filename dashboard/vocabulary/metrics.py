@@ -160,7 +160,7 @@ _SINGLE = (
         "share of prompt tokens that a perfect prefix cache would hold",
     ),
     Metric(
-        "overall_cache_hit_rate",
+        "server_overall_cache_hit_rate",
         "Cache hit rate",
         "",
         "higher",
