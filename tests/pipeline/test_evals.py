@@ -7,8 +7,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dashboard.analysis.eval_changes import is_unstable
 from dashboard.models import EvalResult, Point
+from dashboard.queries.run_parts import evals as evals_of
 from ingest.pipeline import replay_run
 from tests.pipeline.bundles import (
     KEY,
@@ -45,13 +48,17 @@ def test_c22_an_evals_only_run_publishes_no_speed(desk: Desk) -> None:
     assert len(skips()["evals_only"]) == 2
 
 
-def test_c25_an_eval_joins_the_deployment_that_was_measured(desk: Desk) -> None:
+@pytest.mark.parametrize("attention", ["False", "false", "none", None])
+@pytest.mark.parametrize("hw", ["MI355X-AMDS", "mi355x-amds"])
+def test_c25_an_eval_joins_the_deployment_that_was_measured(
+    desk: Desk, attention: str | None, hw: str
+) -> None:
     roles = {
         f"{role}_{name}": value
         for role in ("prefill", "decode")
         for name, value in {"num_workers": 1, "tp": 2, "ep": 1}.items()
     }
-    odd = eval_row(dp_attention="False", spec_decoding=None, **roles)
+    odd = eval_row(dp_attention=attention, spec_decoding=None, hw=hw, **roles)
     desk.ingest(None, {**results(row()), **evals(odd)})
     point, found = the_point(), EvalResult.objects.get()
     assert found.deployment_id == point.deployment_id
@@ -78,6 +85,45 @@ def test_c29_unknown_lengths_and_concurrency_are_one_eval(desk: Desk) -> None:
         desk.ingest(None, evals(unknown, unknown | {"note": "twice"}))
     found = EvalResult.objects.get()
     assert found.concurrency is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected", "notes"),
+    [
+        ({"em_strict": 0.9447}, "thin margin", ()),
+        ({"em_strict": 0.9350}, "borderline", ("borderline: strict",)),
+        ({"em_strict": 0.8947}, "fail", ("fail: strict",)),
+        ({"em_strict": 0.95, "n_eff": 100}, "too few questions", ()),
+        (
+            {"em_strict": None, "em_flexible": 0.96},
+            "not measured",
+            ("strict not measured",),
+        ),
+        (
+            {"em_flexible": 0.7700},
+            "fail",
+            (
+                "fail: flexible",
+                "flexible is 20.0 pp below strict: the prompt template may be wrong",
+            ),
+        ),
+        ({"em_strict": 0.9545}, "pass", ()),
+    ],
+)
+def test_c30_the_gate_is_that_of_the_models_floor(
+    desk: Desk, scores: dict[str, Any], expected: str, notes: tuple[str, ...]
+) -> None:
+    strict = scores.get("em_strict", 0.9697)
+    desk.ingest(None, evals(eval_row(**({"score": strict} | scores))))
+    (judged,) = evals_of(the_run(), None)
+    assert (judged.floor, judged.outcome, judged.notes) == (0.94, expected, notes)
+
+
+def test_c30_a_percentage_is_no_score(desk: Desk) -> None:
+    desk.ingest(None, evals(eval_row(em_strict=96.97, score=96.97)))
+    assert not EvalResult.objects.exists()
+    (told,) = skips()["score_out_of_range"]
+    assert "score out of [0,1]: strict is 96.97" in told
 
 
 def own_artifact(
