@@ -45,8 +45,13 @@ PATHS = {
 def swatch(look: Look) -> dict[str, Any]:
     """Draw the line and marker of a curve, in both grounds' colours."""
     dash = "" if look.dash == "solid" else look.dash.replace("px", "")
-    path = PATHS.get(look.marker, PATHS["circle"])
-    return {"colour": look.colour, "dash": dash, "path": path}
+    marker = look.marker.removesuffix("-open")
+    return {
+        "colour": look.colour,
+        "dash": dash,
+        "path": PATHS.get(marker, PATHS["circle"]),
+        "is_hollow": marker != look.marker,
+    }
 
 
 @register.inclusion_tag("_trust_marks.html")

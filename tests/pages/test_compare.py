@@ -84,6 +84,14 @@ def test_the_figure_is_valid_and_has_both_sides(client):
     assert keys == {"base", "head", "gap-worse"}
 
 
+def test_the_legend_shows_an_official_base_hollow_beside_an_official_head(client):
+    base, head = official(0), official(1, scale=0.9)
+    body = page(client, base, head)
+    legend = body[body.index('class="key-legend"') :]
+    marks = [item.count('fill="none"') for item in legend.split("<li>")[1:3]]
+    assert marks == [2, 0]
+
+
 def test_the_table_leads_with_what_decides_and_the_file_has_its_rows(client):
     base, head = slower()
     rows = rows_of(client, base, head)

@@ -152,13 +152,12 @@ def test_only_series_of_both_runs_are_summed_up():
 def test_an_attempt_is_judged_by_its_own_points():
     official(0)
     sweep = unofficial(1, scale=0.8)
-    for point in sweep.points.all():
+    for concurrency, intvty, tput in CURVE:
         PointFactory(
             sweep=sweep,
-            deployment=point.deployment,
-            concurrency=point.concurrency,
-            median_intvty=point.median_intvty,
-            tput_per_gpu=point.tput_per_gpu / 0.8,
+            concurrency=concurrency,
+            median_intvty=intvty,
+            tput_per_gpu=tput,
             attempt=2,
             is_current=False,
         )
