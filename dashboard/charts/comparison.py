@@ -58,24 +58,24 @@ def comparison_figure(
     gap: Sequence[Stretch],
     axes: Axes,
     *,
-    is_comparable: bool,
+    is_judged: bool,
 ) -> Figure | str:
     """Return the figure, or the sentence that says why there is none.
 
-    The gap is shaded where both step curves have a value; of sides that are not
-    comparable without a colour that judges. Traces have ``meta`` as those of
+    The gap is shaded where both step curves have a value; without a colour that
+    judges where nothing is judged. Traces have ``meta`` as those of
     :func:`dashboard.charts.frontier.frontier_figure`.
     """
     if not base.corners and not head.corners:
         return "Neither side has a point with both metrics that no flag keeps off."
     traces = [
-        *_gaps(gap, is_comparable=is_comparable),
+        *_gaps(gap, is_judged=is_judged),
         *(trace for side in (base, head) for trace in _side(side, axes)),
     ]
     return {"data": traces, "layout": axes_layout(axes)}
 
 
-def _gaps(gap: Iterable[Stretch], *, is_comparable: bool) -> Iterator[Figure]:
+def _gaps(gap: Iterable[Stretch], *, is_judged: bool) -> Iterator[Figure]:
     known = [
         (stretch, stretch.base, stretch.head)
         for stretch in gap
@@ -88,8 +88,8 @@ def _gaps(gap: Iterable[Stretch], *, is_comparable: bool) -> Iterator[Figure]:
             if base != head and (head > base) == is_above
         ]
         if boxes:
-            shown = colour if is_comparable else _NEUTRAL
-            fill = _FILL[word] if is_comparable else _NEUTRAL_FILL
+            shown = colour if is_judged else _NEUTRAL
+            fill = _FILL[word] if is_judged else _NEUTRAL_FILL
             yield _gap(word, boxes, shown, fill)
 
 

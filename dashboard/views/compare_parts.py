@@ -26,6 +26,14 @@ from dashboard.vocabulary.metrics import METRICS, Metric
 from dashboard.vocabulary.scenarios import scenario_label
 
 LINES = 2
+_JUDGED = frozenset(
+    {
+        Verdict.REGRESSION,
+        Verdict.IMPROVEMENT,
+        Verdict.MIXED,
+        Verdict.WITHIN_NOISE,
+    }
+)
 
 
 class DeltaRow(NamedTuple):
@@ -137,8 +145,18 @@ class KeyShown:
         )
         gap = stretches(list(base.corners), list(head.corners))
         axes = Axes(*self.verdict.axes)
-        is_comparable = self.verdict.performance != Verdict.NOT_COMPARABLE
-        return comparison_figure(base, head, gap, axes, is_comparable=is_comparable)
+        return comparison_figure(base, head, gap, axes, is_judged=self.is_judged)
+
+    @property
+    def is_judged(self) -> bool:
+        """Tell whether the points decide something: else no colour may."""
+        return self.verdict.performance in _JUDGED
+
+    @property
+    def has_unpaired(self) -> bool:
+        """Tell whether the curves rest on points that only one side measured."""
+        sides = (self.found.base_points, self.found.head_points)
+        return not all(points["is_paired"].all() for points in sides)
 
     @property
     def is_drawn(self) -> bool:

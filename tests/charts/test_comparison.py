@@ -36,10 +36,10 @@ def side(role, values, look=OFFICIAL, words="run 1 of 2026-09-02"):
     return DrawnSide(role, words, frame, sorted(values), look)
 
 
-def figure(gap=GAP, *, is_comparable=True, **given):
+def figure(gap=GAP, *, is_judged=True, **given):
     base = given.pop("base", side("base", [(20, 1500), (150, 300)]))
     head = given.pop("head", side("head", [(20, 1100), (150, 310)]))
-    return comparison_figure(base, head, gap, AXES, is_comparable=is_comparable)
+    return comparison_figure(base, head, gap, AXES, is_judged=is_judged)
 
 
 def of_role(found, role):
@@ -82,9 +82,9 @@ def test_zero_is_a_value_of_the_gap():
     assert worse["y"] == [5, 5, 0, 0, 5, None]
 
 
-def test_what_is_not_comparable_is_shaded_without_judging():
+def test_what_is_not_judged_is_shaded_without_a_colour():
     judged = {t["fillcolor"] for t in of_role(figure(), "gap")}
-    neutral = {t["fillcolor"] for t in of_role(figure(is_comparable=False), "gap")}
+    neutral = {t["fillcolor"] for t in of_role(figure(is_judged=False), "gap")}
     assert len(judged) == 2
     assert len(neutral) == 1
     assert judged.isdisjoint(neutral)

@@ -154,7 +154,12 @@ def test_one_common_point_is_inconclusive(client):
     base, head = official(0), unofficial(1, curve=CURVE[:1])
     body = page(client, base, head)
     assert "inconclusive: 1 usable pair of points, 3 are needed" in body
-    assert Figure(figures(body)[0])
+    (figure,) = figures(body)
+    assert Figure(figure)
+    gaps = [t for t in figure["data"] if t["meta"]["role"] == "gap"]
+    assert {gap["fillcolor"] for gap in gaps} == {"rgba(125,138,150,0.22)"}
+    assert "Grey, since nothing is judged here." in body
+    assert "The gap also rests on points that only one side measured" in body
 
 
 def test_a_zero_baseline_gives_no_change(client):
@@ -232,6 +237,14 @@ def test_attempts_are_sides_of_their_own(client):
     head = unofficial(1)
     RunAttemptFactory(run=head.run, attempt=2)
     Run.objects.filter(pk=head.run.pk).update(attempt=2)
+    for point in head.points.all():
+        PointFactory(
+            sweep=head,
+            deployment=point.deployment,
+            concurrency=point.concurrency,
+            attempt=2,
+            is_current=False,
+        )
     token = f"{_id(head)}/attempts/"
     query = {
         "base": f"{token}1",
