@@ -519,3 +519,11 @@ def test_the_page_of_a_run_lists_what_got_worse_with_it(client):
     assertNotContains(
         client.get(row.baseline.run.get_absolute_url()), row.get_absolute_url()
     )
+
+
+def test_a_crowd_of_siblings_is_folded(client):
+    row = worse("a")
+    judged(row, -0.1)
+    for n in range(9):
+        judged(worse(f"key-{n}", run=row.run), -0.1)
+    assertContains(one(client, row), "<summary>and 3 more</summary>")
