@@ -1,5 +1,7 @@
 """The recorded runs, judged: what got better, worse, cannot be told, and is over."""
 
+import csv
+import io
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,3 +153,34 @@ def test_excluding_and_undoing_keeps_the_triage(all_runs: Path) -> None:
     assert again.state == Regression.State.INVESTIGATING
     assert again.events.count() == 1
     assert _judged() == OFFICIAL
+
+
+def test_the_regression_is_compared_point_by_point(all_runs: Path, client: Any) -> None:
+    asked = {"base": 33598359757, "head": 33500000006}
+    answer = client.get("/compare.csv", asked)
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    worse = {
+        (row["config_key"], row["deployment"], int(row["concurrency"]))
+        for row in rows
+        if row["flag"] == "worse"
+    }
+    assert worse == {(golden.SGLANG, "TP2", c) for c in (64, 128, 256)}
+    assert {row["flag"] for row in rows} == {"worse", "worse, not deciding", ""}
+
+
+def test_a_swap_is_compared_without_a_flag(all_runs: Path, client: Any) -> None:
+    asked = {"base": 33300000002, "head": 33598359757}
+    rows = client.get("/compare.csv", asked).content.decode().splitlines()
+    assert len(rows) > 80
+    assert all(row.endswith(",") for row in rows[1:])
+    body = client.get("/compare", asked).content.decode()
+    assert "checkpoint differs" in body
+    assert "badge-ok" not in body[body.index('id="deltas-0"') : body.index('id="evals')]
+
+
+def test_the_run_page_and_the_banner_tell_the_golden_sentence(
+    all_runs: Path, client: Any
+) -> None:
+    said = "improvement, partial: 8 of 16 points, image differs, acceptance synthetic"
+    for path in ("/runs/33588417338", "/inference?unofficialRun=33588417338"):
+        assert said in client.get(path).content.decode()
