@@ -6,6 +6,7 @@ Triage, which people wrote, is never touched.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -40,14 +41,30 @@ class StoredJudgement(NamedTuple):
 
     sweep_id: int
     run_id: int
+    github_run_id: int
+    config_key_id: int
+    scenario: str
+    repository_id: int
     sha: str
-    previous_id: int | None
+    at: datetime
     segment: int | None
     judgement_id: int | None
     baseline_id: int | None
 
+    @property
+    def place(self) -> SweepKey:
+        """Return the history that it belongs to, placed there or held."""
+        return self.config_key_id, self.scenario
 
-SweepsById = Mapping[int, StoredJudgement]
+    @property
+    def moment(self) -> tuple[datetime, int]:
+        """Return what orders a history."""
+        return self.at, self.github_run_id
+
+    @property
+    def commit(self) -> tuple[object, ...] | None:
+        """Return what repeats share, None where the commit is unknown."""
+        return (*self.place, self.repository_id, self.sha) if self.sha else None
 
 
 @dataclass(slots=True)
@@ -100,45 +117,57 @@ def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
         of_keys(keys), state__isnull=False, extends__isnull=True
     )
     rows = official.values_list(
-        *("pk", "run_id", "run__sha", "previous_id", "segment"),
+        *("pk", "run_id", "run__github_run_id", "config_key_id", "scenario"),
+        *("run__repository_id", "run__sha", "official_at", "segment"),
         *("judgement__pk", "judgement__baseline_id"),
     )
-    sweeps = {row[0]: StoredJudgement(*row) for row in rows}
-    # What extends a sweep is part of it as a baseline.
-    touched = set(
-        Sweep.objects.filter(run_id__in=changed).values_list("pk", flat=True)
-    ) | set(
-        Sweep.objects.filter(run_id__in=changed, extends__isnull=False).values_list(
-            "extends_id", flat=True
-        )
-    )
-    # A repeat on the same commit is told once, by the earliest run.
-    commits = {s.sha for s in sweeps.values() if s.run_id in changed} - {""}
+    sweeps = sorted(map(StoredJudgement._make, rows), key=lambda s: s.moment)
+    # A repeat is told once, by the earliest run, and is part of a baseline.
+    commits = {s.commit for s in sweeps if s.run_id in changed} - {None}
+    touched = {s.sweep_id for s in sweeps if s.commit in commits}
+    touched |= _with_extended(changed)
+    expected = _expected(sweeps)
     return {
         sweep.run_id
-        for sweep in sweeps.values()
+        for sweep in sweeps
         if sweep.run_id in changed
-        or sweep.sha in commits
+        or sweep.commit in commits
         or sweep.judgement_id is None
         or sweep.baseline_id in touched
-        or _is_outdated(sweep, sweeps)
+        or sweep.baseline_id != expected[sweep.sweep_id]
     }
 
 
-def _is_outdated(sweep: StoredJudgement, sweeps: SweepsById) -> bool:
-    """Tell whether a sweep was held against another one than it would be today."""
-    is_in_history = sweep.segment is not None
-    return is_in_history and sweep.baseline_id != _expected(sweep, sweeps)
+def _with_extended(changed: set[int]) -> set[int]:
+    """Return the sweeps of some runs, and those that they extend."""
+    own = Sweep.objects.filter(run_id__in=changed)
+    extended = own.filter(extends__isnull=False)
+    return {
+        *own.values_list("pk", flat=True),
+        *extended.values_list("extends_id", flat=True),
+    }
 
 
-def _expected(sweep: StoredJudgement, sweeps: SweepsById) -> int | None:
-    """Return the sweep to hold one against: the newest before, of another commit."""
-    found = sweep.previous_id
-    while found is not None and found in sweeps and sweep.sha:
-        if sweeps[found].sha != sweep.sha:
-            break
-        found = sweeps[found].previous_id
-    return found
+def _expected(sweeps: Sequence[StoredJudgement]) -> dict[int, int | None]:
+    """Return what each sweep is held against, given oldest first, held ones too.
+
+    The newest placed before it, of another commit.
+    """
+    placed: dict[SweepKey, list[StoredJudgement]] = {}
+    expected = {}
+    for sweep in sweeps:
+        before = placed.setdefault(sweep.place, [])
+        expected[sweep.sweep_id] = next(
+            (
+                earlier.sweep_id
+                for earlier in reversed(before)
+                if sweep.commit is None or earlier.commit != sweep.commit
+            ),
+            None,
+        )
+        if sweep.segment is not None:
+            before.append(sweep)
+    return expected
 
 
 def judge_official(run: Run) -> int:
@@ -167,7 +196,10 @@ def _told_by_repeats(run: Run) -> set[tuple[str, str, str]]:
     if not run.sha:
         return set()
     earlier = Regression.objects.filter(
-        run__sha=run.sha, run__created_at__lt=run.created_at, is_active=True
+        run__repository=run.repository_id,
+        run__sha=run.sha,
+        run__created_at__lt=run.created_at,
+        is_active=True,
     ).exclude(run=run)
     return set(earlier.values_list("config_key__key", "scenario", "kind"))
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from django.db.models import Q
 from django.db.models.functions import Now
 
-from dashboard.analysis.detection import PERFORMANCE
+from dashboard.analysis.detection import ACCURACY, PERFORMANCE
 from dashboard.analysis.verdicts import Verdict
-from dashboard.models import Regression, Sweep
+from dashboard.models import EvalResult, Regression, Sweep
 from dashboard.queries.sides import sides
 from dashboard.queries.verdicts import judge_groups
 
@@ -31,11 +31,12 @@ def of_keys(keys: set[SweepKey], prefix: str = "") -> Q:
 
 
 class Later(NamedTuple):
-    """An official sweep that may have ended a regression of its key and segment."""
+    """A placed sweep that may have ended a regression of its key."""
 
     sweep_id: int
     run_id: int
     at: datetime
+    segment: int
 
 
 @dataclass(slots=True)
@@ -56,50 +57,96 @@ class Watched:
 def derive_recoveries(keys: set[SweepKey], judged: Collection[int] = ()) -> int:
     """Say by which later sweep each regression of these keys was over.
 
-    The first one of the same segment that, held against the regression's own
-    baseline, is no worse. What was found of a sweep stands until its run, or one of
-    those that are compared, is among the ``judged``. Returns how many rows changed.
+    Of performance: the first one of the baseline's segment that, held against the
+    regression's own baseline, is no worse. What was found of a sweep stands until its
+    run, or one of those that are compared, is among the ``judged``. Of another kind:
+    the first one that is not listed for it. Returns how many rows changed.
     """
-    found = Regression.objects.filter(
-        of_keys(keys), kind=PERFORMANCE, is_active=True
-    ).select_related("sweep", "baseline")
-    rows = list(found.defer("numbers").order_by("pk"))
+    found = Regression.objects.filter(of_keys(keys), is_active=True)
+    found = found.select_related("sweep", "baseline").defer("numbers")
+    rows = list(found.order_by("pk"))
     later = _later_sweeps(rows)
-    watched = [_watched(row, later, set(judged)) for row in rows]
+    watched = [
+        _watched(row, later, set(judged)) for row in rows if row.kind == PERFORMANCE
+    ]
     while asking := [one for one in watched if one.asks is not None]:
         _look(asking)
+    watched += _listed_no_more(rows, later)
     return sum(_store_recovery(one) for one in watched)
 
 
-def _later_sweeps(
-    rows: Iterable[Regression],
-) -> Mapping[tuple[int, str, int | None], list[Later]]:
-    """Return the official sweeps of the regressions' keys, oldest first."""
+def _listed_no_more(
+    rows: Sequence[Regression], later: Mapping[SweepKey, list[Later]]
+) -> list[Watched]:
+    """Return regressions of other kinds with the first later sweep without them.
+
+    Accuracy is measured anew only by a run that has evals of the key.
+    """
+    listed = {(row.sweep_id, row.kind) for row in rows}
+    others = [row for row in rows if row.kind != PERFORMANCE]
+    evaluated = _evaluated({row.config_key_id for row in others})
+    watched = []
+    for row in others:
+        sweep = row.sweep
+        if sweep is None or sweep.official_at is None:
+            continue
+        since = sweep.official_at
+        over = next(
+            (
+                one
+                for one in later.get((row.config_key_id, row.scenario), [])
+                if one.at > since
+                and (one.sweep_id, row.kind) not in listed
+                and (
+                    row.kind != ACCURACY or (one.run_id, row.config_key_id) in evaluated
+                )
+            ),
+            None,
+        )
+        watched.append(Watched(row, [], over))
+    return watched
+
+
+def _evaluated(config_key_ids: set[int]) -> set[tuple[int, int]]:
+    """Return (run id, config key id) of what has current eval scores."""
+    scores = EvalResult.objects.filter(
+        config_key_id__in=config_key_ids, is_current=True
+    )
+    return set(scores.values_list("run_id", "config_key_id").distinct())
+
+
+def _later_sweeps(rows: Iterable[Regression]) -> Mapping[SweepKey, list[Later]]:
+    """Return the placed sweeps of the regressions' keys, oldest first; no held ones."""
     stored = Sweep.objects.filter(
         config_key_id__in={row.config_key_id for row in rows},
         extends__isnull=True,
-        official_at__isnull=False,
+        segment__isnull=False,
     ).order_by("official_at", "run__github_run_id")
-    found: dict[tuple[int, str, int | None], list[Later]] = {}
-    for key_id, scenario, segment, *values in stored.values_list(
-        *("config_key_id", "scenario", "segment"), *("pk", "run_id", "official_at")
+    found: dict[SweepKey, list[Later]] = {}
+    for key_id, scenario, *values in stored.values_list(
+        *("config_key_id", "scenario"), *("pk", "run_id", "official_at", "segment")
     ):
-        found.setdefault((key_id, scenario, segment), []).append(Later(*values))
+        found.setdefault((key_id, scenario), []).append(Later(*values))
     return found
 
 
 def _watched(
     row: Regression,
-    later: Mapping[tuple[int, str, int | None], list[Later]],
+    later: Mapping[SweepKey, list[Later]],
     judged: set[int],
 ) -> Watched:
     """Return what is still to be looked at, after what is known of earlier looks."""
     sweep, baseline = row.sweep, row.baseline
     if sweep is None or baseline is None or sweep.official_at is None:
         return Watched(row, [])
-    place = (row.config_key_id, row.scenario, sweep.segment)
     since = sweep.official_at
-    one = Watched(row, [s for s in later.get(place, ()) if s.at > since])
+    # A held sweep has no segment of its own; its baseline has.
+    waiting = [
+        one
+        for one in later.get((row.config_key_id, row.scenario), [])
+        if one.at > since and one.segment == baseline.segment
+    ]
+    one = Watched(row, waiting)
     if not judged.isdisjoint({sweep.run_id, baseline.run_id}):
         return one
     while (next_one := one.asks) is not None and next_one.run_id not in judged:

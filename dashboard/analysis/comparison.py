@@ -172,7 +172,9 @@ def compare(
         pairs=len(places),
         like_for_like=_like_for_like(places, old[:, :2], new[:, :2], axes, noise),
         worst_local=_worst_local(places, old[:, :2], new[:, :2], axes),
-        coverage=_coverage(*sides, received=len(head), planned=planned),
+        coverage=_coverage(
+            *sides, received=len({*sides[1].places, *sides[1].out}), planned=planned
+        ),
         points=tuple(_point_changes(places, old, new, names, noise)),
         best_at=tuple(_best_at(sides[0].values, sides[1].values, axes)),
         raw_hypervolume=_area_change(sides[0].values, sides[1].values, axes),

@@ -114,7 +114,7 @@ def segments(
         placed.append(
             Placed(sweep.sweep_id, before.sweep_id, segment, tuple(found), markers)
         )
-        before = _told(before, sweep)
+        before = told(before, sweep)
     return placed
 
 
@@ -158,7 +158,9 @@ def markers_between(before: SweepIdentity, after: SweepIdentity) -> list[Change]
     gone, new = before.recipes - after.recipes, after.recipes - before.recipes
     if gone and new and not is_covered:
         found.append(_change(RECIPE, _short(gone), _short(new)))
-    found += _grid_changes(before.grid, after.grid)
+    # An empty grid is not known: a sweep with a place in history has points.
+    if before.grid and after.grid:
+        found += _grid_changes(before.grid, after.grid)
     if before.pools and after.pools and before.pools != after.pools:
         pools = (", ".join(sorted(p)) for p in (before.pools, after.pools))
         found.append(_change(RUNNER, *pools))
@@ -204,7 +206,7 @@ def _acceptance(sweep: SweepIdentity) -> str:
     return source if length is None else f"{source} {length:g}"
 
 
-def _told(before: SweepIdentity, after: SweepIdentity) -> SweepIdentity:
+def told(before: SweepIdentity, after: SweepIdentity) -> SweepIdentity:
     """Return ``after`` with what only the sweep before it told."""
     is_told = after.acceptance_source not in UNTOLD_ACCEPTANCE
     teller = after if is_told else before

@@ -34,7 +34,8 @@ class Side:
 
     ``at`` is the date under which it counts: the official one, else ``measured_at``.
     ``folded`` are sweeps whose points stand with its own: what only added points to
-    it, and repeats on the same commit.
+    it, and ``repeats`` of them are of other runs on the same commit. ``segment`` is
+    null for what is not in the official history.
     """
 
     sweep_id: int
@@ -50,14 +51,18 @@ class Side:
     received: int
     planned: int | None
     identity: SweepIdentity
+    repository_id: int = 0
     sha: str = ""
+    segment: int | None = None
     folded: tuple[int, ...] = ()
+    repeats: int = 0
 
     @property
     def name(self) -> str:
         """Return how a sentence calls it: "run 1 of 2026-09-02"."""
         attempt = "" if self.attempt is None else f", attempt {self.attempt},"
-        return f"run {self.run_id}{attempt} of {self.at:%Y-%m-%d}"
+        repeats = f" with {_counted(self.repeats, 'repeat')}" if self.repeats else ""
+        return f"run {self.run_id}{attempt} of {self.at:%Y-%m-%d}{repeats}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,10 @@ class SweepVerdict:
         )
         failed = self.failed_evals
         return f"{self.verdict}: {failed}; {said}" if failed else said
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def break_words(breaks: Iterable[Change]) -> tuple[str, ...]:

@@ -51,6 +51,7 @@ def _baseline(verdict: SweepVerdict) -> dict[str, Any] | None:
         "run_id": base.run_id,
         "attempt": base.attempt,
         "publication": base.publication,
+        "repeats": base.repeats,
         "measured_at": base.measured_at.isoformat(),
         "official_at": base.at.isoformat(),
         "age_days": verdict.age_days,

@@ -17,11 +17,15 @@ Places = list[tuple[str, list[int]]]
 
 
 class Baseline(Schema):
-    """What a sweep was held against. ``is_old`` when it is older than 30 days."""
+    """What a sweep was held against. ``is_old`` when it is older than 30 days.
+
+    ``repeats`` counts runs on the same commit whose points are folded in.
+    """
 
     run_id: int
     attempt: int | None
     publication: str
+    repeats: int
     measured_at: str
     official_at: str
     age_days: int

@@ -15,9 +15,10 @@ from dashboard.analysis.sides import Side, SweepVerdict
 from dashboard.analysis.step_curves import folded_points, paired_with
 from dashboard.models import ChangelogEntry, ConfigDefinition, ConfigKey, Run, Sweep
 from dashboard.queries import run_parts
+from dashboard.queries.noise import noise_before
 from dashboard.queries.run_parts import JudgedEval
 from dashboard.queries.sides import points_of
-from dashboard.queries.verdicts import judge_run, noise_table
+from dashboard.queries.verdicts import judge_run
 from dashboard.vocabulary.links import pull_link
 from dashboard.vocabulary.models import model_group
 
@@ -219,7 +220,7 @@ def details(
     definitions = _definitions(names)
     runs = found.base.measured, found.head.measured
     changelog = _changelog(found.head)
-    table = noise_table()
+    noise = noise_before(verdict.head.at.date() for verdict in verdicts)
     points = [
         [_points(verdict, side, frames) for side in (verdict.base, verdict.head)]
         for verdict in verdicts
@@ -233,7 +234,7 @@ def details(
             evals=_eval_pairs(verdict, *evals),
             definition=_diff(definitions.get(verdict.config_key, []), verdict, runs),
             changelog=[e for e in changelog if verdict.config_key in e.expanded_keys],
-            noise=noise_used(verdict, table),
+            noise=noise_used(verdict, noise[verdict.head.at.date()]),
         )
         for verdict, (base, head) in zip(verdicts, points, strict=True)
     ]

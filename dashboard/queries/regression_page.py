@@ -135,7 +135,7 @@ class RegressionReport:
         by_id = {side.sweep_id: side for side in found}
         base, head = (by_id[pk] for pk in (row.baseline_id, row.sweep_id))
         (folded,) = folded_before([(base, head.at)])
-        base = replace(base, folded=folded)
+        base = replace(base, folded=folded.sweep_ids, repeats=folded.repeats)
         points = all_points([base, head])
         labels = labels_of(points)
         old, new = (

@@ -168,8 +168,7 @@ def run_verdict(
 def _received(verdicts: list[SweepVerdict], run: Run, attempt: int | None) -> int:
     if attempt is None:
         return run.received_count
-    found = (v.judged.comparison for v in verdicts)
-    return sum(c.coverage.received for c in found if c is not None)
+    return sum(verdict.head.received for verdict in verdicts)
 
 
 def site_address(path: str) -> str:

@@ -7,8 +7,8 @@ from dashboard.analysis.pairing import measured
 from dashboard.analysis.pareto import Floats
 from dashboard.analysis.sides import Side
 from dashboard.models import Sweep
+from dashboard.queries.noise import noise_before
 from dashboard.queries.sides import points_of, sides
-from dashboard.queries.verdicts import noise_table
 from dashboard.vocabulary.metrics import default_axes
 from dashboard.vocabulary.scenarios import AGENTIC
 
@@ -37,7 +37,7 @@ def first_bad_run(head: Side, *, needed: int) -> int | None:
     y = default_axes(agentic=head.scenario == AGENTIC)[1]
     levels = _levels(stretch, y)
     # One run's own noise: the mean over its points shares the run's part of it.
-    noise = noise_table().value(y, 64)
+    noise = noise_before([head.at.date()])[head.at.date()].value(y, 64)
     if noise is None:
         return None
     position = first_bad(levels, metric=y, noise=noise)

@@ -11,10 +11,12 @@ from django.db.models.functions import Cast
 
 from dashboard.analysis.comparison import LISTED
 from dashboard.analysis.frames import HOT_METRICS
-from dashboard.analysis.segments import SweepIdentity
+from dashboard.analysis.segments import UNTOLD_ACCEPTANCE, SweepIdentity, told
 from dashboard.analysis.sides import Side
 from dashboard.models import Deployment, Point, Sweep
+from dashboard.vocabulary.checkpoints import is_published
 from dashboard.vocabulary.metrics import default_axes
+from dashboard.vocabulary.scenarios import AGENTIC
 
 IDENTITY_FIELDS = (
     *("id", "official_at", "measured_at", "checkpoint__name", "precision"),
@@ -25,7 +27,7 @@ _SIDE_FIELDS = (
     *IDENTITY_FIELDS,
     *("config_key__key", "scenario", "run__github_run_id", "run__url"),
     *("run__pr_number", "run__publication", "received_count", "planned_count"),
-    "run__sha",
+    *("run__repository_id", "run__sha", "segment"),
 )
 
 # Every metric that a comparison looks at, whatever the scenario's axes.
@@ -75,7 +77,9 @@ def _side(row: Mapping[str, Any], attempt: int | None) -> Side:
         received=row["received_count"],
         planned=row["planned_count"],
         identity=identity(row),
+        repository_id=row["run__repository_id"],
         sha=row["run__sha"],
+        segment=row["segment"],
     )
 
 
@@ -176,25 +180,46 @@ def labels_of(points: pd.DataFrame) -> dict[int, str]:
     return dict(Deployment.objects.filter(pk__in=ids).values_list("pk", "label"))
 
 
-def folded_before(bases: Sequence[tuple[Side, datetime]]) -> list[tuple[int, ...]]:
-    """Return what belongs to each base and was official by a time, as sweep ids.
+class Folded(NamedTuple):
+    """Sweeps whose points stand with a base's, and how many of them are repeats."""
 
-    What extends it, and repeats on its commit: replicates are folded, not history.
+    sweep_ids: tuple[int, ...] = ()
+    repeats: int = 0
+
+
+def folded_before(
+    bases: Sequence[tuple[Side, datetime]], *, repeats: bool = True
+) -> list[Folded]:
+    """Return what belongs to each base and was official by a time.
+
+    What extends it, and repeats on its commit within its segment: replicates are
+    folded, not history. Without ``repeats`` only what extends it, as a base that
+    somebody named is to be that run and no other.
     """
     if not bases:
         return []
     belonging = Q(extends_id__in={base.sweep_id for base, _ in bases})
     for key, scenario, sha in {
-        (base.config_key, base.scenario, base.sha) for base, _ in bases if base.sha
+        (base.config_key, base.scenario, base.sha)
+        for base, _ in bases
+        if repeats and base.sha
     }:
         belonging |= Q(config_key__key=key, scenario=scenario, run__sha=sha)
     found = Sweep.objects.filter(belonging, segment__isnull=False)
     rows = [_Belonging(*row) for row in found.values_list(*_BELONGING_FIELDS)]
     rows.sort(key=lambda row: (row.at, row.pk))
     return [
-        tuple(row.pk for row in rows if row.at < until and row.belongs_to(base))
+        _folded([row for row in rows if row.at < until], base, repeats=repeats)
         for base, until in bases
     ]
+
+
+def _folded(rows: Iterable["_Belonging"], base: Side, *, repeats: bool) -> Folded:
+    rows = [row for row in rows if row.pk != base.sweep_id]
+    extending = {row.pk for row in rows if row.extends == base.sweep_id}
+    same = {row.pk for row in rows if repeats and row.repeats(base)} - extending
+    ids = tuple(row.pk for row in rows if row.pk in extending | same)
+    return Folded(ids, len(same))
 
 
 class _Belonging(NamedTuple):
@@ -203,19 +228,81 @@ class _Belonging(NamedTuple):
     pk: int
     config_key: str
     scenario: str
+    repository_id: int
     sha: str
+    segment: int
     extends: int | None
     at: datetime
 
-    def belongs_to(self, base: Side) -> bool:
-        if self.pk == base.sweep_id:
-            return False
-        is_same = (self.config_key, self.scenario) == (base.config_key, base.scenario)
-        is_repeat = is_same and bool(base.sha) and self.sha == base.sha
-        return is_repeat or self.extends == base.sweep_id
+    def repeats(self, base: Side) -> bool:
+        """Tell whether it measured the same on the same commit, without a break."""
+        return bool(base.sha) and (
+            self.config_key,
+            self.scenario,
+            self.repository_id,
+            self.sha,
+            self.segment,
+        ) == (
+            base.config_key,
+            base.scenario,
+            base.repository_id,
+            base.sha,
+            base.segment,
+        )
 
 
 _BELONGING_FIELDS = (
-    *("pk", "config_key__key", "scenario", "run__sha", "extends_id"),
-    "official_at",
+    *("pk", "config_key__key", "scenario", "run__repository_id", "run__sha"),
+    *("segment", "extends_id", "official_at"),
 )
+
+
+def told_identities(bases: Iterable[Side]) -> dict[int, SweepIdentity]:
+    """Return what is known of each base with what its segment told before, by sweep id.
+
+    A sweep between two others need not name its checkpoint: what comes after it is
+    held against what is known. In one query, and none where every base tells all.
+    """
+    vague = {side.sweep_id: side for side in bases if not _tells_all(side)}
+    wanted = Q(pk__in=[])
+    for side in vague.values():
+        if side.segment is not None:
+            wanted |= Q(
+                config_key__key=side.config_key,
+                scenario=side.scenario,
+                segment=side.segment,
+                official_at__lte=side.at,
+            )
+    if not vague:
+        return {}
+    before: dict[tuple[str, str, int | None], list[Side]] = {}
+    for side in sides(Sweep.objects.filter(wanted, extends__isnull=True)):
+        place = (side.config_key, side.scenario, side.segment)
+        before.setdefault(place, []).append(side)
+    return {
+        pk: _told_by(before.get((s.config_key, s.scenario, s.segment), []), s)
+        for pk, s in vague.items()
+    }
+
+
+def _told_by(segment: Iterable[Side], side: Side) -> SweepIdentity:
+    known: SweepIdentity | None = None
+    for sweep in sorted(segment, key=lambda s: (s.at, s.run_id)):
+        if sweep.sweep_id == side.sweep_id:
+            break
+        known = sweep.identity if known is None else told(known, sweep.identity)
+    return side.identity if known is None else told(known, side.identity)
+
+
+def _tells_all(side: Side) -> bool:
+    identity = side.identity
+    return bool(
+        is_published(identity.checkpoint)
+        and identity.precision
+        and identity.spec_methods
+        and (
+            identity.acceptance_source not in UNTOLD_ACCEPTANCE
+            or identity.spec_methods == {"none"}
+        )
+        and (identity.harness or side.scenario != AGENTIC)
+    )

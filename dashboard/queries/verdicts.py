@@ -2,27 +2,35 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 
 import pandas as pd
 from django.db.models import Q
 
 from dashboard.analysis.comparison import Axes, Comparison, compare
-from dashboard.analysis.noise import Noise as NoiseValue
 from dashboard.analysis.noise import NoiseTable
-from dashboard.analysis.segments import NOTICE, Change, breaks, markers_between
+from dashboard.analysis.segments import (
+    NOTICE,
+    Change,
+    SweepIdentity,
+    breaks,
+    markers_between,
+)
 from dashboard.analysis.sides import Side, SweepVerdict, break_words
 from dashboard.analysis.verdicts import Candidate, judge
-from dashboard.models import ConfigKey, Noise, Notice, Run, Sweep
+from dashboard.models import ConfigKey, Notice, Run, Sweep
 from dashboard.queries.eval_verdicts import verdict_evals
+from dashboard.queries.noise import noise_before
 from dashboard.queries.sides import (
+    Folded,
     all_points,
     folded_before,
     labels_of,
     points_of_side,
     sides,
     sides_of_runs,
+    told_identities,
 )
 from dashboard.vocabulary.metrics import default_axes
 from dashboard.vocabulary.scenarios import AGENTIC
@@ -49,7 +57,9 @@ def judge_run(
         return verdicts
     (heads,) = sides_of_runs([(run.pk, attempt)])
     chosen = _sides_of(base, base_attempt)
-    verdicts = judge_sides([(head, chosen.get(_place(head))) for head in heads])
+    pairs = [(head, chosen.get(_place(head))) for head in heads]
+    # Whoever names a run means that run, not others on its commit.
+    (verdicts,) = judge_groups([pairs], repeats=False)
     reason = f"run {base.github_run_id} did not measure this key"
     return [
         v if v.base else replace(v, judged=replace(v.judged, reason=reason))
@@ -76,28 +86,53 @@ def judge_sides(pairs: Sequence[Pair]) -> list[SweepVerdict]:
     return verdicts
 
 
-def judge_groups(groups: Sequence[Sequence[Pair]]) -> list[list[SweepVerdict]]:
+def judge_groups(
+    groups: Sequence[Sequence[Pair]], *, repeats: bool = True
+) -> list[list[SweepVerdict]]:
     """Judge the pairs of each group together, and groups apart from each other.
 
-    Tables are read once for all of them.
+    Tables are read once for all of them. Unless ``repeats`` is false, runs on the
+    commit of a base are folded into it.
     """
-    groups = _with_folded(groups)
+    groups = _with_folded(groups, repeats=repeats)
     pairs = [pair for group in groups for pair in group]
     points = all_points(side for pair in pairs for side in pair if side is not None)
-    read = _Read(points, noise_table(), _staff_breaks(pairs), labels_of(points))
-    judged = [_judged(group, read) for group in groups]
+    read = _Read(
+        points,
+        noise_before(head.at.date() for head, _ in pairs),
+        _staff_breaks(pairs),
+        labels_of(points),
+        told_identities(base for _, base in pairs if base is not None),
+    )
+    judged = [_judged(_measured(group, points), read) for group in groups]
     evals = iter(verdict_evals(v for group in judged for v in group))
-    return [[replace(v, evals=next(evals)) for v in group] for group in judged]
+    told = [[replace(v, evals=next(evals)) for v in group] for group in judged]
+    return [[v for v in group if _tells(v)] for group in told]
+
+
+def _tells(verdict: SweepVerdict) -> bool:
+    """Tell whether there is something to judge: an attempt may have nothing."""
+    head = verdict.head
+    return head.attempt is None or bool(head.received or verdict.evals)
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What was read for all groups; ``staff`` are breaks by (head, base) sweep id."""
+    """What was read for all groups.
+
+    ``noise`` stands by the day of the head, ``staff`` are breaks by (head, base) sweep
+    id, ``told`` is what bases leave to the sweeps before them, by sweep id.
+    """
 
     points: pd.DataFrame
-    noise: NoiseTable
+    noise: Mapping[date, NoiseTable]
     staff: Mapping[tuple[int, int], tuple[Change, ...]]
     labels: Mapping[int, str]
+    told: Mapping[int, SweepIdentity]
+
+    def known(self, base: Side) -> SweepIdentity:
+        """Return what is known of a base."""
+        return self.told.get(base.sweep_id, base.identity)
 
 
 def _judged(pairs: Sequence[Pair], read: _Read) -> list[SweepVerdict]:
@@ -116,7 +151,7 @@ def _judged(pairs: Sequence[Pair], read: _Read) -> list[SweepVerdict]:
             judged=verdict,
             breaks=broken,
             markers=tuple(
-                markers_between(base.identity, head.identity) if base else ()
+                markers_between(read.known(base), head.identity) if base else ()
             ),
             labels=read.labels,
         )
@@ -134,11 +169,11 @@ def _compared(
         points_of_side(read.points, base),
         points_of_side(read.points, head),
         axes=_axes(head),
-        noise=read.noise,
+        noise=read.noise[head.at.date()],
         planned=head.planned,
     )
     staff = read.staff.get((head.sweep_id, base.sweep_id), ())
-    return comparison, (*breaks(base.identity, head.identity), *staff)
+    return comparison, (*breaks(read.known(base), head.identity), *staff)
 
 
 def _axes(head: Side) -> Axes:
@@ -173,7 +208,7 @@ def _baseline_of_each(
         wanted |= Q(config_key__key=key, scenario=scenario)
     latest = max(head.at for head in heads)
     official = Sweep.objects.filter(
-        wanted, segment__isnull=False, extends__isnull=True, official_at__lt=latest
+        wanted, segment__isnull=False, extends__isnull=True, official_at__lte=latest
     ).order_by("-official_at", "-run__github_run_id")
     rows: dict[tuple[str, str], list[_Official]] = {}
     for row in map(_Official._make, official.values_list(*_OFFICIAL_FIELDS)):
@@ -196,28 +231,22 @@ class _Official(NamedTuple):
     config_key: str
     scenario: str
     run_id: int
+    repository_id: int
     sha: str
     at: datetime
 
     def precedes(self, head: Side) -> bool:
         """Tell whether it came before, of another run and another commit."""
-        is_repeat = bool(head.sha) and self.sha == head.sha
-        return self.at < head.at and self.run_id != head.run_id and not is_repeat
+        commits = (self.repository_id, self.sha), (head.repository_id, head.sha)
+        is_repeat = bool(head.sha) and commits[0] == commits[1]
+        is_older = (self.at, self.run_id) < (head.at, head.run_id)
+        return is_older and self.run_id != head.run_id and not is_repeat
 
 
 _OFFICIAL_FIELDS = (
-    *("pk", "config_key__key", "scenario", "run__github_run_id", "run__sha"),
-    "official_at",
+    *("pk", "config_key__key", "scenario", "run__github_run_id"),
+    *("run__repository_id", "run__sha", "official_at"),
 )
-
-
-def noise_table() -> NoiseTable:
-    """Return the newest measured noise of every metric and band."""
-    newest = Noise.objects.order_by("metric", "band", "-as_of").distinct(
-        "metric", "band"
-    )
-    rows = newest.values_list("metric", "band", "value", "pairs", "as_of")
-    return NoiseTable(NoiseValue(*row) for row in rows)
 
 
 def _sides_of(run: Run, attempt: int | None) -> dict[tuple[str, str], Side]:
@@ -232,7 +261,25 @@ def _place(side: Side) -> tuple[str, str]:
     return side.config_key, side.scenario
 
 
-def _with_folded(groups: Sequence[Sequence[Pair]]) -> list[list[Pair]]:
+def _measured(pairs: Sequence[Pair], points: pd.DataFrame) -> list[Pair]:
+    """Return the pairs, each attempt with the count of what it measured itself.
+
+    The plan is one of all attempts: an attempt alone is held against none.
+    """
+    found: list[Pair] = []
+    for head, base in pairs:
+        if head.attempt is None:
+            found.append((head, base))
+            continue
+        own = points_of_side(points, head)
+        places = len(own[["deployment", "concurrency"]].drop_duplicates())
+        found.append((replace(head, received=places, planned=None), base))
+    return found
+
+
+def _with_folded(
+    groups: Sequence[Sequence[Pair]], *, repeats: bool
+) -> list[list[Pair]]:
     """Return the pairs, each base with what belongs to it and came before the head."""
     wanted = {
         (_identity(head), _identity(base)): (base, head.at)
@@ -240,20 +287,24 @@ def _with_folded(groups: Sequence[Sequence[Pair]]) -> list[list[Pair]]:
         for head, base in group
         if base is not None and base.attempt is None
     }
-    folded = dict(zip(wanted, folded_before(list(wanted.values())), strict=True))
+    belonging = folded_before(list(wanted.values()), repeats=repeats)
+    folded = dict(zip(wanted, belonging, strict=True))
     return [
         [
             (
                 head,
-                base
-                and replace(
-                    base, folded=folded.get((_identity(head), _identity(base)), ())
-                ),
+                base and _joined(base, folded.get((_identity(head), _identity(base)))),
             )
             for head, base in group
         ]
         for group in groups
     ]
+
+
+def _joined(base: Side, found: Folded | None) -> Side:
+    if found is None:
+        return base
+    return replace(base, folded=found.sweep_ids, repeats=found.repeats)
 
 
 def _staff_breaks(

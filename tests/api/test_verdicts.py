@@ -37,6 +37,7 @@ def test_a_verdict_has_every_field_of_the_shape(client):
         "run_id": base.run.github_run_id,
         "attempt": None,
         "publication": "official",
+        "repeats": 0,
         "measured_at": "2026-07-01T20:00:00+00:00",
         "official_at": "2026-07-01T20:00:00+00:00",
         "age_days": 3,

@@ -14,6 +14,7 @@ from tests.factories import (
     ChangelogEntryFactory,
     ConfigDefinitionFactory,
     EvalResultFactory,
+    PointFactory,
     RunAttemptFactory,
     RunFactory,
 )
