@@ -11,6 +11,7 @@ from dashboard.views import (
     changes,
     compare,
     corrections,
+    eval_samples,
     evaluation,
     home,
     inference,
@@ -37,6 +38,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("inference.html", inference.inference_html, name="inference_html"),
     path("inference.json", inference.inference_json, name="inference_json"),
     path("evaluation", evaluation.evaluation, name="evaluation"),
+    path("evaluation/samples/<int:pk>", eval_samples.eval_samples, name="eval_samples"),
+    path("evaluation.csv", evaluation.evaluation_csv, name="evaluation_csv"),
     path("keys", keys.keys, name="keys"),
     path("keys.csv", keys.keys_csv, name="keys_csv"),
     # A key is opaque text: it may hold dots, slashes and ends of lines.

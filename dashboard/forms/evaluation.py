@@ -1,13 +1,17 @@
 """The filters of the evaluation page, under their own and the official names."""
 
+from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any, cast
 
 from django import forms
 from django.http import QueryDict
 
+from dashboard.analysis.evals import Outcome
 from dashboard.forms.official_names import STARTS
 from dashboard.forms.unofficial import Asked, asked_runs
+from dashboard.vocabulary.frameworks import LABELS, canonical_framework
+from dashboard.vocabulary.hardware import HARDWARE
 from dashboard.vocabulary.models import MODELS, model_group
 from dashboard.vocabulary.texts import one_line
 
@@ -24,33 +28,56 @@ _GROUPS = {
     for spelling in (model.name, model.label, model.group)
 }
 _LONGEST_QUOTE = 80
+_MOST_NAMED = 100
+STATES: tuple[Outcome, ...] = (
+    *("pass", "thin margin", "borderline", "fail"),
+    *("too few questions", "not measured"),
+)
+
+
+# What the choices are read from; the rest of the fields have fixed ones.
+_OFFERED = ("model", "task", "hardware", "framework", "key")
 
 
 class EvaluationForm(forms.Form):
-    """Model, task and day. What only the official names say is never refused.
+    """Filters, day and order. What only the official names say is never refused.
 
-    ``ignored`` names, as ``name=value``, what means nothing here.
+    ``ignored`` names, as ``name=value``, what means nothing here; ``said`` are the
+    fields that the query names, also where it narrows nothing.
     """
 
     model = forms.ChoiceField(required=False)
     task = forms.ChoiceField(required=False)
+    hardware = forms.ChoiceField(required=False)
+    framework = forms.ChoiceField(required=False)
+    key = forms.ChoiceField(required=False)
+    state = forms.ChoiceField(required=False)
+    sort = forms.ChoiceField(required=False)
     date = forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
         error_messages={"invalid": "date: not a date such as 2026-08-01."},
     )
 
-    def __init__(self, query: QueryDict, models: list[str], tasks: list[str]) -> None:
+    def __init__(
+        self, query: QueryDict, offered: Mapping[str, list[str]], sorts: Iterable[str]
+    ) -> None:
         self.unofficial: Asked = asked_runs(query)
         self.ignored: list[str] = []
-        allowed = {"model": {*models, *_GROUPS.values()}, "task": set(tasks)}
+        self.said: set[str] = set()
+        allowed: dict[str, set[str]] = {name: set(offered[name]) for name in _OFFERED}
+        allowed["model"] |= set(_GROUPS.values())
+        allowed["hardware"] |= set(HARDWARE)
+        allowed["framework"] |= set(LABELS)
+        allowed |= {"state": set(STATES), "sort": set(sorts)}
         super().__init__(self._read(query, allowed))
-        self.shown = {"model": models, "task": tasks}
+        self.shown = {**offered, "state": list(STATES)}
         for name, values in allowed.items():
             choices = [(value, value) for value in sorted(values)]
             field = cast("forms.ChoiceField", self.fields[name])
             field.choices = [("", "all"), *choices]
-            known = ", ".join(sorted(values)).replace("%", "%%") or "nothing yet"
+            named = ", ".join(sorted(values)[:_MOST_NAMED])
+            known = named.replace("%", "%%") or "nothing yet"
             field.error_messages["invalid_choice"] = (
                 f"{name}: %(value)s is not known. Allowed: {known}."
             )
@@ -60,6 +87,7 @@ class EvaluationForm(forms.Form):
         for name in query:
             value = str(query[name]).strip()
             target = _OFFICIAL.get(name.lower(), name.lower())
+            self.said.add(target)
             if value.lower() in _EVERYTHING:
                 continue
             if name.lower().startswith(STARTS):
@@ -107,6 +135,8 @@ class EvaluationForm(forms.Form):
 def _meant(target: str, value: str, allowed: dict[str, set[str]]) -> str:
     if target == "model":
         return _GROUPS.get(value.lower(), model_group(value))
+    if target == "framework":
+        return canonical_framework(value)
     spelled = {known.lower(): known for known in allowed.get(target, ())}
     return spelled.get(value.lower(), value)
 

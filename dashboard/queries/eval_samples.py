@@ -76,7 +76,7 @@ def page(  # what the drawer's address holds
     start = max(offset, 0)
     ids = list(documents[start : start + shown + 1])
     return SamplePage(
-        _documents(eval_id, ids[:shown]),
+        documents_of(eval_id, ids[:shown]),
         None if text else documents.count(),
         len(ids) > shown,
     )
@@ -97,7 +97,8 @@ def _holding(found: QuerySet[EvalSample], text: str) -> QuerySet[EvalSample]:
     return found.alias(**plain).filter(wanted)
 
 
-def _documents(eval_id: int, ids: Sequence[int]) -> list[SampleDocument]:
+def documents_of(eval_id: int, ids: Sequence[int]) -> list[SampleDocument]:
+    """Return some documents of an eval by their numbers; unknown ones are left out."""
     rows = EvalSample.objects.filter(eval=eval_id, doc_id__in=ids)
     documents: dict[int, SampleDocument] = {}
     # Strict before flexible, as scores are written everywhere.

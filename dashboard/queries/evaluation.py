@@ -3,13 +3,16 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Coalesce
 from django.db.models.query import QuerySet
 
-from dashboard.models import EvalResult, Run, Sweep
+from dashboard.models import EvalResult, EvalSample, Run, Sweep
 from dashboard.queries.run_parts import JudgedEval, judged
+from dashboard.vocabulary.frameworks import canonical_framework, same_framework
+from dashboard.vocabulary.hardware import hardware_order
 from dashboard.vocabulary.models import model_group, models_of_group
 
 
@@ -20,10 +23,23 @@ class EvalFilters:
     model: str = ""
     task: str = ""
     day: date | None = None
+    hardware: str = ""
+    framework: str = ""
+    key: str = ""
 
 
-def offered(asked: Iterable[int] = ()) -> tuple[list[str], list[str]]:
-    """Return the model groups and the tasks that have a score, in one query.
+class Offered(NamedTuple):
+    """What there is to choose from: everything that has a score."""
+
+    model: list[str]
+    task: list[str]
+    hardware: list[str]
+    framework: list[str]
+    key: list[str]
+
+
+def offered(asked: Iterable[int] = ()) -> Offered:
+    """Return what the scores are of, in one query.
 
     Those of official runs, and of the runs asked for and what these publish.
     """
@@ -34,9 +50,19 @@ def offered(asked: Iterable[int] = ()) -> tuple[list[str], list[str]]:
         Q(run__publication=Run.Publication.OFFICIAL)
         | of_link & ~Q(run__publication=Run.Publication.HIDDEN)
     )
-    pairs = list(shown.values_list("config_key__model", "task").distinct())
-    groups = {model_group(model) for model, _ in pairs}
-    return sorted(groups, key=str.lower), sorted({task for _, task in pairs})
+    names = ("model", "hardware", "framework", "key")
+    fields = ("task", *(f"config_key__{name}" for name in names))
+    rows = list(shown.values_list(*fields).distinct())
+    tasks, models, hardware, frameworks, keys = map(
+        set, zip(*rows, strict=True) if rows else [()] * len(fields)
+    )
+    return Offered(
+        sorted({model_group(model) for model in models}, key=str.lower),
+        sorted(tasks),
+        sorted(hardware - {""}, key=hardware_order),
+        sorted({canonical_framework(name) for name in frameworks} - {""}),
+        sorted(keys),
+    )
 
 
 def official_evals(filters: EvalFilters) -> list[JudgedEval]:
@@ -100,11 +126,24 @@ def _narrowed(filters: EvalFilters) -> QuerySet[EvalResult]:
     if filters.model:
         names = models_of_group(filters.model) or [filters.model]
         found = found.filter(config_key__model__in=names)
-    return found.filter(task=filters.task) if filters.task else found
+    if filters.framework:
+        found = found.filter(
+            config_key__framework__in=same_framework(filters.framework)
+        )
+    exact = {
+        "task": filters.task,
+        "config_key__hardware": filters.hardware,
+        "config_key__key": filters.key,
+    }
+    return found.filter(**{name: value for name, value in exact.items() if value})
+
+
+_SAMPLES = EvalSample.objects.filter(eval=OuterRef("pk"))
 
 
 def _listed(found: QuerySet[EvalResult]) -> list[JudgedEval]:
     related = found.select_related("config_key", "deployment", "run__repository")
+    related = related.annotate(has_samples=Exists(_SAMPLES))
     ordered = related.order_by(
         "config_key__key",
         "scenario",

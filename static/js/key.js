@@ -43,6 +43,7 @@
   };
 
   const enter = async (holder) => {
+    holder.dataset.entered = "";
     const chart = new Chart(holder, new Set());
     const part = holder.closest(".chart");
     chart.plot.replaceChildren();
@@ -71,6 +72,11 @@
     show();
   };
 
-  document.querySelectorAll("[data-figure]").forEach(enter);
+  const enterAll = () =>
+    document.querySelectorAll("[data-figure]:not([data-entered])").forEach(enter);
+
+  enterAll();
+  // A part of the page may come anew, with its charts.
+  document.addEventListener("htmx:afterSettle", enterAll);
   document.querySelectorAll(".key-ask").forEach(bindAsk);
 })();

@@ -1,0 +1,109 @@
+"""The rows of the evaluation page as CSV."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from dashboard.views.evaluation_rows import EvalRow, change_text
+
+_HEADER = (
+    *("config_key", "model", "hardware", "framework", "scenario", "deployment"),
+    *("concurrency", "task", "state", "notes", "strict", "flexible", "score"),
+    *("judged_by", "low", "high", "n", "floor", "floor_source"),
+    *("baseline_run_id", "baseline_at", "baseline", "difference"),
+    *("difference_low", "difference_high", "z", "p", "level", "change"),
+    *("recovery", "reference_checkpoint", "reference_run_id"),
+    *("attempt", "results", "spread", "unstable", "checkpoint", "image"),
+    *("publication", "run_id", "official_at"),
+)
+
+
+def csv_rows(rows: Sequence[EvalRow]) -> Iterator[Iterable[object]]:
+    """Yield the rows as plain values, the header first; scores are fractions."""
+    yield _HEADER
+    for row in rows:
+        values: Mapping[str, object] = {
+            **_place(row),
+            **_score(row),
+            **_against(row),
+            **_repeats(row),
+        }
+        yield [values.get(name) for name in _HEADER]
+
+
+def _place(row: EvalRow) -> dict[str, object]:
+    key = row.key
+    return {
+        "config_key": key.key,
+        "model": key.model,
+        "hardware": key.hardware,
+        "framework": key.framework,
+        "scenario": row.scenario,
+        "deployment": row.deployment,
+        "concurrency": row.places,
+        "task": row.task,
+        "state": row.outcome,
+        "checkpoint": row.checkpoint,
+        "image": row.image,
+        "publication": row.publication,
+        "run_id": row.run.github_run_id,
+        "official_at": row.run.official_at,
+    }
+
+
+def _score(row: EvalRow) -> dict[str, object]:
+    if row.judged is None:
+        return {}
+    result = row.judged.result
+    low, high = row.interval or (None, None)
+    return {
+        "notes": "; ".join(row.judged.notes),
+        "strict": result.strict,
+        "flexible": result.flexible,
+        "score": result.score,
+        "judged_by": row.decisive,
+        "low": low,
+        "high": high,
+        "n": result.n,
+        "floor": row.judged.floor,
+        "floor_source": row.judged.floor_source,
+        "attempt": result.attempt,
+    }
+
+
+def _against(row: EvalRow) -> dict[str, object]:
+    if row.standing is None:
+        return {}
+    change, base = row.standing.change, row.standing.former.moment
+    found: dict[str, object] = {"change": change_text(row)}
+    if base is not None:
+        at: datetime = base.at
+        found |= {"baseline_run_id": base.run, "baseline_at": at}
+    if change is not None:
+        found |= {
+            "baseline": change.before,
+            "difference": change.difference,
+            "difference_low": change.low,
+            "difference_high": change.high,
+            "z": change.z,
+            "p": change.p,
+            "level": row.standing.verdict.level,
+        }
+    return found
+
+
+def _repeats(row: EvalRow) -> dict[str, object]:
+    standing = row.standing
+    if standing is None:
+        return {}
+    found: dict[str, object] = {
+        "results": len(standing.repeats),
+        "spread": standing.spread,
+        "unstable": standing.is_unstable,
+    }
+    if standing.recovery is not None and standing.served is not None:
+        found |= {
+            "recovery": standing.recovery.share,
+            "reference_checkpoint": standing.served.reference_name,
+            "reference_run_id": standing.recovery.reference.run,
+        }
+    return found
