@@ -51,7 +51,7 @@ _CONTENT = {
     "runs": """
         SELECT github_run_id, title, publication, published_at, reuse_source_run_id,
                pr_number, planned_count, received_count, eval_count, skip_count,
-               eval_planned_count,
+               eval_planned_count, eval_plan,
                snapshot, attempt, conclusion FROM dashboard_run""",
     "sweeps": """
         SELECT r.github_run_id, k.key, s.scenario, c.name, s.image, s.images,
@@ -81,9 +81,15 @@ _CONTENT = {
     "evals": """
         SELECT r.github_run_id, k.key, d.label, e.scenario, e.concurrency, e.task,
                e.attempt, e.strict, e.flexible, e.n, e.is_current, e.mapping_method,
-               e.result_file
+               e.result_file, e.repeats, e.flags, e.samples_source
         FROM dashboard_evalresult e JOIN dashboard_run r ON r.id = e.run_id
         JOIN dashboard_configkey k ON k.id = e.config_key_id
+        JOIN dashboard_deployment d ON d.id = e.deployment_id""",
+    "samples": """
+        SELECT r.github_run_id, d.label, e.concurrency, e.task, e.attempt, s.doc_id,
+               s.filter, s.score, s.passed, s.prompt, s.target, s.answer, s.extracted
+        FROM dashboard_evalsample s JOIN dashboard_evalresult e ON e.id = s.eval_id
+        JOIN dashboard_run r ON r.id = e.run_id
         JOIN dashboard_deployment d ON d.id = e.deployment_id""",
     "skips": """
         SELECT r.github_run_id, a.name, s.member, s.index, s.reason, s.detail
@@ -106,7 +112,15 @@ _CONTENT = {
         FROM dashboard_runstat s JOIN dashboard_run r ON r.id = s.run_id""",
 }
 _STAMPED = ("run", "artifact", "sweep", "point", "evalresult", "configkey")
-_UNSTAMPED = ("rawrecord", "skip", "changelogentry", "runstat", "deployment", "job")
+_UNSTAMPED = (
+    "rawrecord",
+    "skip",
+    "changelogentry",
+    "runstat",
+    "deployment",
+    "job",
+    "evalsample",
+)
 
 
 def import_masters(shared: Path) -> None:
