@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.admin.options import ModelAdmin
+from django.db import transaction
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
@@ -51,13 +52,15 @@ class NoticeAdmin(BaseAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Notice) -> None:
         """Delete a notice and what it did to histories."""
-        self._derive_again(request, [obj])
-        super().delete_model(request, obj)
+        with transaction.atomic():
+            self._derive_again(request, [obj])
+            super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Notice]) -> None:
-        """Delete notices and what they did to histories."""
-        self._derive_again(request, queryset)
-        super().delete_queryset(request, queryset)
+        """Delete notices and what they did to histories; the worker is told after."""
+        with transaction.atomic():
+            self._derive_again(request, queryset)
+            super().delete_queryset(request, queryset)
 
     def _derive_again(self, request: HttpRequest, notices: Iterable[Notice]) -> None:
         """Ask once for each scope in which histories have, or had, a part."""

@@ -97,6 +97,8 @@ def _require(decision: Decision, author: str) -> None:
     if decision.state and decision.state not in Regression.State.values:
         allowed = ", ".join(Regression.State.values)
         raise TriageRefusedError(f"There is no such state. Allowed: {allowed}.")
+    if "\0" in decision.note:
+        raise TriageRefusedError("A note is text, without NUL characters.")
     if len(decision.note) > LONGEST_NOTE:
         raise TriageRefusedError(f"A note has at most {LONGEST_NOTE} characters.")
     owner = decision.owner

@@ -141,6 +141,19 @@ def _image(text: str) -> str:
     return text.replace("#", "/", 1)
 
 
+def classify_again() -> int:
+    """Tell swaps from spellings by what staff say today; return how many changed."""
+    spellings = CheckpointAlias.objects.names()
+    changed = [
+        row
+        for row in ConfigChange.objects.filter(kind=Kind.MODEL)
+        if row.is_swap != (kind_of_change(row.before, row.after, spellings) == "swap")
+    ]
+    for row in changed:
+        row.is_swap = not row.is_swap
+    return ConfigChange.objects.bulk_update(changed, ["is_swap"])
+
+
 def _values(owner: Repository, change: Change, spellings: dict[str, str]) -> Values:
     is_swap = (
         change.kind == Kind.MODEL

@@ -92,7 +92,7 @@ def detect(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
     runs = _runs_to_judge(keys, changed_ids)
     for run in Run.objects.filter(pk__in=runs).order_by("created_at", "pk"):
         written += judge_official(run)
-    written += derive_recoveries(keys, runs)
+    written += _derive_first_bad(keys) + derive_recoveries(keys, runs)
     if written and settings.FRONTIERBOARD_ALERT_URL:
         # Whatever becomes of the message: what was detected is stored.
         tell = partial(current_app.send_task, ALERT_TASK)
@@ -278,6 +278,31 @@ def _store_regressions(run: Run, outcomes: Iterable[Outcome]) -> int:
     return written + Regression.objects.filter(pk__in=over).update(
         is_active=False, updated_at=Now()
     )
+
+
+def _derive_first_bad(keys: set[SweepKey]) -> int:
+    """Say where the worse level of open regressions began, now that more is known.
+
+    An earlier sweep may arrive later and make a segment long enough to tell.
+    """
+    rows = Regression.objects.filter(
+        of_keys(keys),
+        kind=PERFORMANCE,
+        is_active=True,
+        recovered_by__isnull=True,
+        sweep__isnull=False,
+    ).order_by("pk")
+    stored = list(rows.values_list("pk", "sweep_id", "first_bad_id"))
+    heads = sides(Sweep.objects.filter(pk__in=[sweep_id for _, sweep_id, _ in stored]))
+    by_id = {head.sweep_id: head for head in heads}
+    written = 0
+    for pk, sweep_id, known in stored:
+        found = first_bad_run(by_id[sweep_id], needed=SWEEPS_NEEDED)
+        if found != known:
+            written += Regression.objects.filter(pk=pk).update(
+                first_bad_id=found, updated_at=Now()
+            )
+    return written
 
 
 def _key_ids(outcomes: Iterable[Outcome]) -> Mapping[str, int]:

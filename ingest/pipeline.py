@@ -1,7 +1,7 @@
 """The steps from a run's artifacts to its place in the record, in their order."""
 
 import gc
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -11,11 +11,13 @@ from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
 
 from dashboard.models import Checkpoint, Generation, Repository, Run, Sweep
+from dashboard.queries.missing import runs_without_history
 from ingest.artifacts.bundles import Bundle
 from ingest.artifacts.members import Limits
 from ingest.changelog_files import expand_again
 from ingest.choices import choose, forget_unapplied, stale_runs
 from ingest.claims import AlreadyRunningError, claimed, serialise_writes
+from ingest.config_history import classify_again
 from ingest.definitions import (
     Commit,
     checkpoints_like,
@@ -25,7 +27,6 @@ from ingest.definitions import (
 from ingest.derive import (
     derive_publications,
     is_of_default_branch,
-    settle_keys,
     settle_run,
 )
 from ingest.detection import detect
@@ -37,7 +38,7 @@ from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
 from ingest.segments import breaks_of, derive_segments, keys_in_scope
 from ingest.snapshots import Imported, expand_ahead, import_configs
-from ingest.states import SweepKey
+from ingest.states import SweepKey, derive_states
 from ingest.store import Places, Tally
 
 log = structlog.get_logger(__name__)
@@ -56,6 +57,9 @@ BROKEN = (
 
 # Decides what follows from a run's rows, given its sweep keys; says how many changed.
 Settle = Callable[[Run, set[SweepKey]], int]
+
+# How many keys are judged while everybody else waits to write.
+KEYS_AT_ONCE = 20
 
 _SELDOM = 200_000  # new objects between two looks; Python's own number is 700
 
@@ -295,13 +299,36 @@ def derive_repository(repository: Repository) -> None:
     with transaction.atomic():
         serialise_writes()
         runs = repository.runs.select_related("repository").order_by("created_at")
-        derive_publications(runs)
+        changed = derive_publications(runs)
         sweeps = Sweep.objects.filter(run__repository=repository)
-        settle_keys(sweeps.values_list("config_key_id", "scenario").distinct(), runs)
+        keys = set(sweeps.values_list("config_key_id", "scenario").distinct())
+        derive_states(keys)
+        derive_segments(keys)
         follow_repository(repository)
         repository.snapshots.update(is_applied=False)
         Generation.bump()
+    _judge_again(sorted(keys), Run.objects.filter(pk__in=changed))
     remap_stale_runs()
+
+
+def _judge_again(keys: Sequence[SweepKey], changed: Iterable[Run]) -> None:
+    """Judge the histories of many keys, some at a time: others may write between."""
+    for start in range(0, len(keys), KEYS_AT_ONCE):
+        with transaction.atomic():
+            serialise_writes()
+            if detect(keys[start : start + KEYS_AT_ONCE], changed):
+                Generation.bump()
+
+
+def derive_missing() -> int:
+    """Derive what a newer version derives and an older one did not store.
+
+    Returns how many runs were derived; none where the database is up to date.
+    """
+    runs = list(runs_without_history().order_by("created_at", "pk"))
+    for run in runs:
+        derive_run(run)
+    return len(runs)
 
 
 def derive_history(scope: Mapping[str, str]) -> int:
@@ -315,10 +342,9 @@ def derive_history(scope: Mapping[str, str]) -> int:
         keys = keys_in_scope(scope)
         before = breaks_of(keys)
         changed = derive_segments(keys)
-        if not changed:
-            return 0
         broken = {run for run, _ in before ^ breaks_of(keys)}
         detect(keys, Run.objects.filter(pk__in=broken))
+        # Verdicts on unofficial and held sweeps look at breaks themselves.
         Generation.bump()
     return changed
 
@@ -332,6 +358,8 @@ def replay_checkpoint(checkpoint: Checkpoint, progress: Progress = silent) -> No
     with transaction.atomic():
         serialise_writes()
         name_definitions(known)
+        if classify_again():
+            Generation.bump()
     served = Sweep.objects.filter(checkpoint_id__in=known).values("run")
     runs = Run.objects.filter(pk__in=served).select_related("repository")
     for done, run in enumerate(runs):

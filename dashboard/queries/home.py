@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from django.db.models import Count, F, Max, Q, Window
-from django.db.models.functions import Lag
 from django.db.models.query import QuerySet
 
+from dashboard.analysis.segments import CHECKPOINT
 from dashboard.models import Artifact, IngestRequest, Run, Sweep
 
 
@@ -54,33 +54,20 @@ class CheckpointChange(NamedTuple):
 
 
 def checkpoint_changes(limit: int) -> list[CheckpointChange]:
-    """Return the newest official sweeps with another checkpoint than the one before.
-
-    Held sweeps do not count: they changed nothing that is shown. A checkpoint that is
-    not known is no change.
-    """
-    shown = Sweep.objects.filter(
-        state__in=[Sweep.State.CURRENT, Sweep.State.FORMER], checkpoint__isnull=False
-    )
-    changed = shown.annotate(
-        former_checkpoint_id=_before("checkpoint_id"),
-        former_checkpoint=_before("checkpoint__name"),
-        former_run_id=_before("run__github_run_id"),
-    ).exclude(former_checkpoint_id=F("checkpoint_id"))
+    """Return the newest swaps: another checkpoint under an unchanged key."""
+    swaps = Sweep.objects.filter(is_swap=True).order_by("-official_at", "-pk")
     columns = ("config_key__key", "scenario", "run__github_run_id", "official_at")
-    names = ("checkpoint__name", "former_checkpoint", "former_run_id")
-    found = changed.filter(former_checkpoint_id__isnull=False)
-    newest = found.order_by("-official_at", "-pk").values_list(*columns, *names)
-    return [CheckpointChange(*values) for values in newest[:limit]]
+    rows = swaps.values_list(*columns, "breaks", "previous__run__github_run_id")
+    return [
+        CheckpointChange(key, scenario, run_id, at, *_names(breaks), former_run_id)
+        for key, scenario, run_id, at, breaks, former_run_id in rows[:limit]
+    ]
 
 
-def _before(column: str) -> Window:
-    """Return a column of the sweep before, of the same key and scenario."""
-    return Window(
-        Lag(column),
-        partition_by=[F("config_key_id"), F("scenario")],
-        order_by=[F("official_at").asc(), F("pk").asc()],
-    )
+def _names(breaks: list[dict[str, str]]) -> tuple[str, str]:
+    """Return the checkpoint served since, and the one before."""
+    swap = next(change for change in breaks if change["kind"] == CHECKPOINT)
+    return swap["to"], swap["from"]
 
 
 def troubled_requests(since: datetime, limit: int) -> Listed:

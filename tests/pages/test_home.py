@@ -10,6 +10,7 @@ from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
 from tests import factories
+from tests.pages.key_builders import derive
 
 pytestmark = pytest.mark.django_db
 
@@ -41,6 +42,7 @@ def history(*checkpoints, **given):
                 **given,
             )
         )
+    derive(sweeps[0].config_key.key)
     return sweeps
 
 

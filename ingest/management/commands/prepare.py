@@ -9,6 +9,7 @@ from django.db import DatabaseError
 from redis import RedisError
 
 from dashboard.models import Run
+from dashboard.queries.missing import is_history_missing
 
 
 class Command(BaseCommand):
@@ -19,6 +20,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             call_command("migrate", interactive=False, verbosity=0)
+            self._derive_missing()
             runs = Run.objects.count()
         except DatabaseError as error:
             raise CommandError(f"The database: {_first_line(error)}") from error
@@ -27,6 +29,16 @@ class Command(BaseCommand):
         except RedisError as error:
             raise CommandError(f"Redis: {_first_line(error)}") from error
         self.stdout.write(str(runs))
+
+    def _derive_missing(self) -> None:
+        """After an upgrade, derive what the version before did not know of."""
+        if not is_history_missing():
+            return
+        # Most starts need none of it, and it imports the whole pipeline.
+        from ingest.pipeline import derive_missing  # noqa: PLC0415
+
+        count = derive_missing()
+        self.stderr.write(f"derived the history of {count} runs of an older version")
 
 
 def _first_line(error: Exception) -> str:
