@@ -164,7 +164,7 @@ def answers(path: str, *, may_triage: bool) -> list[float]:
 
     client = Client(headers={"host": "localhost"})
     if may_triage:
-        user, _ = User.objects.get_or_create(username="kim", is_superuser=True)
+        user, _ = User.objects.get_or_create(username="reader", is_superuser=True)
         client.force_login(user)
     times = []
     for _ in range(ANSWERS + 1):
