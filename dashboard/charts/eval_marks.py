@@ -21,3 +21,8 @@ def eval_symbol(marker: str, outcome: str) -> str:
     if marker in _WITHOUT_DOT:
         ending = ending.replace("-dot", "")
     return f"{marker}{ending}"
+
+
+def is_hollow(outcome: str) -> bool:
+    """Tell whether the marker of an outcome is an outline only."""
+    return _ENDINGS.get(outcome, "").startswith(HOLLOW)

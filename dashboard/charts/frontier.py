@@ -10,6 +10,7 @@ import pandas as pd
 from dashboard.analysis.curves import Curve, SweepFacts
 from dashboard.analysis.lineage import Opening
 from dashboard.charts import theme
+from dashboard.charts.eval_marks import eval_symbol, is_hollow
 from dashboard.charts.hover import HOVER, customdata, literal
 from dashboard.vocabulary.flags import is_about
 from dashboard.vocabulary.frameworks import framework_label
@@ -194,6 +195,7 @@ def _traces(
         points[axes.y].tolist(),
         customdata(points),
         flagged,
+        points["eval"].tolist(),
     )
     positions = points.groupby(["config_key", "standing"], sort=False).indices
     return [
@@ -211,6 +213,7 @@ class _Drawn(NamedTuple):
     y: list[float]
     customdata: list[list[Any]]
     flagged: list[bool]
+    evals: list[str]
 
     def at(self, positions: Iterable[int]) -> "_Drawn":
         chosen = list(positions)
@@ -219,6 +222,7 @@ class _Drawn(NamedTuple):
             [self.y[i] for i in chosen],
             [self.customdata[i] for i in chosen],
             [self.flagged[i] for i in chosen],
+            [self.evals[i] for i in chosen],
         )
 
 
@@ -239,7 +243,7 @@ def _trace(drawn: _Drawn, line: _Line, role: str, axes: Axes) -> Figure:
         "customdata": drawn.customdata,
         "cliponaxis": axes.zoom is not None,
         "hovertemplate": _hover(line, role, axes),
-        "marker": _marker(looks, role, drawn.flagged),
+        "marker": _marker(looks, role, drawn),
         "meta": {
             "key": line.key,
             "label": label,
@@ -294,19 +298,31 @@ def _label(curve: Curve, overlay: Overlay | None) -> str:
     return escape(f"run {overlay.run_id}: {words}" if overlay else words)
 
 
-def _marker(looks: theme.Look, role: str, flagged: Sequence[bool]) -> Figure:
+def _marker(looks: theme.Look, role: str, drawn: _Drawn) -> Figure:
     if role == GHOST:
         return {"color": looks.colour.light, "size": theme.GHOST_MARKER_PX}
     marker = {
         "color": looks.colour.light,
-        "symbol": theme.OUT_MARKER if role in _OUT else looks.marker,
+        "symbol": theme.OUT_MARKER if role in _OUT else _symbol(looks, drawn),
         "size": theme.MARKER_PX,
         "opacity": theme.FAINT if role in _FAINT else 1,
     }
-    if role not in _OUT and any(flagged):
-        rings = [theme.RING_PX if flag else 0 for flag in flagged]
+    if role in _OUT:
+        return marker
+    # Of a hollow marker the outline is all there is, in the marker's own colour.
+    rings = [
+        theme.RING_PX if flag or is_hollow(outcome) else 0
+        for flag, outcome in zip(drawn.flagged, drawn.evals, strict=True)
+    ]
+    if any(rings):
         return {**marker, "line": {"color": theme.WARN, "width": rings}}
     return marker
+
+
+def _symbol(looks: theme.Look, drawn: _Drawn) -> str | list[str]:
+    """Return the marker of each point; one for all where no eval says anything."""
+    symbols = [eval_symbol(looks.marker, outcome) for outcome in drawn.evals]
+    return symbols if len(set(symbols)) > 1 else next(iter(symbols), looks.marker)
 
 
 def _hover(line: _Line, role: str, axes: Axes) -> str:

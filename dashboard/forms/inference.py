@@ -121,6 +121,7 @@ class InferenceForm(forms.Form):
     logy = forms.ChoiceField(required=False)
     optimal = forms.ChoiceField(required=False)
     ghost = forms.ChoiceField(required=False)
+    gate = forms.ChoiceField(required=False)
     sort = forms.ChoiceField(required=False)
     at = forms.FloatField(
         required=False,
@@ -286,6 +287,7 @@ class InferenceForm(forms.Form):
             only_frontier=asked["optimal"] == "1",
             has_ghosts=asked["ghost"] == "1",
             no_ghosts=asked["ghost"] == "0",
+            gate=asked["gate"] == "1",
             at=asked["at"],
             sort=asked["sort"],
             zoom=asked["zoom"],
@@ -310,7 +312,7 @@ _FIXED: dict[str, Iterable[str]] = {
     "x": AXES,
     "y": AXES,
     "sort": SORTS,
-    **dict.fromkeys(("logx", "logy", "optimal", "ghost"), _ON_OFF),
+    **dict.fromkeys(("logx", "logy", "optimal", "ghost", "gate"), _ON_OFF),
 }
 
 

@@ -154,6 +154,7 @@ class KeyView:
     metric: str
     deployment: str
     concurrency: int | None
+    gate: bool = False
 
 
 class TargetsField(forms.CharField):
@@ -185,6 +186,7 @@ class KeyForm(QueryForm):
     metric = forms.ChoiceField(required=False)
     deployment = forms.ChoiceField(required=False)
     concurrency = forms.ChoiceField(required=False)
+    gate = forms.ChoiceField(required=False)
 
     def __init__(self, query: QueryDict, sweeps: Sequence[HistorySweep]) -> None:
         asked = query.copy()
@@ -194,6 +196,7 @@ class KeyForm(QueryForm):
         scenarios = sorted({s.facts.scenario for s in sweeps}, key=scenario_order)
         self.offer("scenario", [(s, scenario_label(s)) for s in scenarios], None)
         self.offer("show", SHOWN.items(), None)
+        self.offer("gate", [("0", "no"), ("1", "yes")], None)
         self.offer("metric", [(m.name, m.title) for m in METRICS.values()], None)
         places = {
             (label, concurrency)
@@ -219,6 +222,7 @@ class KeyForm(QueryForm):
             metric=asked["metric"] or "tput_per_gpu",
             deployment=deployment,
             concurrency=int(concurrency) if concurrency else None,
+            gate=asked["gate"] == "1",
         )
 
     def _fullest(self) -> str:

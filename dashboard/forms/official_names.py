@@ -30,7 +30,7 @@ LISTS = frozenset(
         "hide",
     }
 )
-SWITCHES = frozenset({"optimal", "logx", "logy", "ghost"})
+SWITCHES = frozenset({"optimal", "logx", "logy", "ghost", "gate"})
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 _GROUPS = {

@@ -55,6 +55,7 @@ class Selection:
 
     ``zoom`` is the shown rectangle (x from, x to, y from, y to) in the metrics' units,
     ``at`` the value of x at which keys are ranked, ``hidden`` the keys switched off.
+    ``gate`` leaves only points whose key and checkpoint passed their evals.
     Without either word on ghosts, those of keys whose history broke lately are drawn.
     """
 
@@ -70,6 +71,7 @@ class Selection:
     only_frontier: bool = False
     has_ghosts: bool = False
     no_ghosts: bool = False
+    gate: bool = False
     at: float | None = None
     sort: str = ""
     zoom: tuple[float, float, float, float] | None = None

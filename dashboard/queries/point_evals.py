@@ -1,8 +1,11 @@
 """What the evals say of each point of a frame, in one query."""
 
+from collections.abc import Mapping, Sequence
+
 import pandas as pd
 from django.db.models.functions import Coalesce
 
+from dashboard.analysis.eval_gate import gate
 from dashboard.analysis.eval_places import EvalPlace, join_text, points_of_evals
 from dashboard.analysis.evals import Outcome, outcome, worst
 from dashboard.models import EvalResult
@@ -35,11 +38,14 @@ def with_evals(points: pd.DataFrame) -> pd.DataFrame:
     """Return the points frame with ``eval``: the worst outcome of each point's tasks.
 
     A point without a current score of its run is ``not measured``. ``eval_join`` says
-    where a score was found by less than the whole deployment, else ``""``.
+    where a score was found by less than the whole deployment, else ``""``;
+    ``is_gated_in`` whether the point stays behind the gate of evals.
     """
     if points.empty:
         empty = pd.Series(dtype=object)
-        return points.assign(eval=empty, eval_join=empty)
+        return points.assign(
+            eval=empty, eval_join=empty, is_gated_in=pd.Series(dtype=bool)
+        )
     rows = points[list(_PLACE)].itertuples(index=False, name=None)
     places = [_place(row) for row in rows]
     stored = _stored(points)
@@ -52,7 +58,31 @@ def with_evals(points: pd.DataFrame) -> pd.DataFrame:
     return points.assign(
         eval=[worst(judged.get(place, ())) for place in places],
         eval_join=[texts.get(place, "") for place in places],
+        is_gated_in=_gated_in(points, places, stored, belongs),
     )
+
+
+def _gated_in(
+    points: pd.DataFrame,
+    places: Sequence[EvalPlace],
+    stored: Mapping[EvalPlace, list[Outcome]],
+    belongs: Mapping[EvalPlace, EvalPlace],
+) -> list[bool]:
+    """Tell of each point whether its key and checkpoint passed; see `gate`.
+
+    An eval that was joined to a point is one of that point's deployment.
+    """
+    lines = {
+        place.curve: (*place.curve[1:], checkpoint)  # type: ignore[index]  # run, key, scenario
+        for place, checkpoint in zip(places, points["checkpoint"], strict=True)
+    }
+    arms = [(lines[place.curve], place.deployment) for place in places]
+    judged = [
+        ((lines[place.curve], belongs.get(place, place).deployment), outcomes)
+        for place, outcomes in stored.items()
+        if place.curve in lines
+    ]
+    return gate(arms, judged)
 
 
 def _stored(points: pd.DataFrame) -> dict[EvalPlace, list[Outcome]]:

@@ -13,6 +13,7 @@ from django.views.decorators.http import condition, require_safe
 from django_htmx.middleware import HtmxDetails
 
 from dashboard.analysis.curves import SweepFacts
+from dashboard.analysis.eval_gate import RULE
 from dashboard.caching import data_etag
 from dashboard.charts.exports import export_layout, html_document, titled
 from dashboard.charts.frontier import Figure
@@ -218,6 +219,8 @@ def _page(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, 
     context = {
         "chosen": chosen,
         "scenario_label": scenario_label(chosen.scenario),
+        "gate_rule": RULE,
+        "without_gate": _without(request.GET, {"gate"}),
         "x": METRICS[chosen.x],
         "y": METRICS[chosen.y],
         "query": request.GET.urlencode(),

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.analysis.curves import Curve, SweepFacts, curves
+from dashboard.analysis.eval_gate import RULE
 from dashboard.analysis.lineage import Lineage, Opening, lineages
 from dashboard.analysis.ranking import best_at, farthest
 from dashboard.charts.exports import Words
@@ -293,6 +294,7 @@ def words(request: HttpRequest, shown: Shown) -> Words:
     counts = f"{len(shown.curves)} config keys, {len(shown.rows)} points"
     lines = [
         f"Current official sweeps as of {day} (UTC): {counts}",
+        *([f"Eval-gated. {RULE}"] if shown.chosen.gate else []),
         f"Runs {named}{more}",
         *(f"Dashed, marked with x: {o.words}" for o in shown.overlays if o.curves),
         f"Source: Frontierboard, {request.build_absolute_uri(place + query)}",
@@ -323,6 +325,8 @@ def _mismatch(chosen: Selection, offered: Sequence[SweepFacts]) -> str:
     if not here:
         return _elsewhere(chosen, offered, then)
     asked = "; ".join(chosen.filters.named())
+    if chosen.gate and any(chosen.takes(sweep) for sweep in here):
+        return f"No point passes the gate of evals. {RULE}"
     return f"None of the {len(here)} current sweeps passes the filter: {asked}."
 
 

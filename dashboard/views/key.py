@@ -5,12 +5,13 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import condition, require_safe
 
+from dashboard.analysis.eval_gate import RULE
 from dashboard.analysis.history import HistorySweep, Pull
 from dashboard.caching import data_etag
 from dashboard.charts.exports import Words, export_layout
@@ -103,8 +104,19 @@ def _facts(request: HttpRequest, form: KeyForm, shown: KeyShown) -> dict[str, An
         "scenario_label": scenario_label(shown.view.scenario),
         "query": request.GET.urlencode(),
         "current": shown.history.current,
+        "gate_rule": RULE,
+        "other_gate": _with_gate(request.GET, is_on=not shown.view.gate),
         "held": [s for s in reversed(shown.history.sweeps) if s.is_held],
     }
+
+
+def _with_gate(query: QueryDict, *, is_on: bool) -> str:
+    """Return the query with the gate of evals switched on or off."""
+    changed = query.copy()
+    changed.pop("gate", None)
+    if is_on:
+        changed["gate"] = "1"
+    return changed.urlencode()
 
 
 def _charts(request: HttpRequest, shown: KeyShown) -> dict[str, Any]:

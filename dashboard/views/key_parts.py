@@ -8,6 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from dashboard.analysis.curves import Curve
+from dashboard.analysis.eval_gate import RULE
 from dashboard.analysis.history import (
     Ghost,
     History,
@@ -105,10 +106,10 @@ class KeyShown:
         drawn = [*([current] if current else []), *(g.curve for g in self._ghosts)]
         line = {s.sweep_id: n for n, curve in enumerate(drawn) for s in curve.sweeps}
         found = point_queries.points(drawn, self._axes)
-        placed = found.assign(line=found["sweep_id"].map(line))
-        return with_evals(
-            placed.assign(standing=standings(placed, "line", *self._axes))
-        )
+        placed = with_evals(found.assign(line=found["sweep_id"].map(line)))
+        if self.view.gate:
+            placed = placed[placed["is_gated_in"].astype(bool)]
+        return placed.assign(standing=standings(placed, "line", *self._axes))
 
     @property
     def _ghosts(self) -> list[Ghost]:
@@ -129,6 +130,8 @@ class KeyShown:
         if current is None:
             return self._no_sweep()
         placed = self._placed
+        if self.view.gate and self.points.empty:
+            return f"No point passes the gate of evals. {RULE}"
         ghosts = [
             GhostPoints(ghost, placed[placed["line"].eq(n)])
             for n, ghost in enumerate(self._ghosts, start=1)

@@ -194,6 +194,8 @@ def placed(
     """Return the points of the curves that pass, with their standing in their curve."""
     filters = chosen.filters
     where = queries.places(filters.deployment, filters.offload, filters.spec)
-    found = queries.points(drawn, (chosen.x, chosen.y), where, counting)
+    found = with_evals(queries.points(drawn, (chosen.x, chosen.y), where, counting))
+    if chosen.gate:
+        found = found[found["is_gated_in"].astype(bool)]
     standing = standings(found, "config_key", chosen.x, chosen.y)
-    return with_evals(found.assign(standing=standing))
+    return found.assign(standing=standing)

@@ -4,6 +4,7 @@ import csv
 import io
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 from django.test import Client
 
@@ -73,3 +74,73 @@ def test_evals_and_their_floors_are_read_in_two_queries(
             add_eval(sweep, point.deployment, concurrency=point.concurrency)
     with django_assert_num_queries(9):
         client.get("/inference")
+
+
+def concurrencies(answer: Any) -> list[int]:
+    return sorted(r.point["concurrency"] for r in answer.context["rows"])
+
+
+def test_the_gate_leaves_out_what_did_not_pass_and_says_its_rule(client):
+    sweep = official_sweep()
+    where = add_points(sweep, TRADE_OFF)[0].deployment
+    tp4 = DeploymentFactory(tp=4)
+    add_points(sweep, [(8, 150.0, 500.0)], deployment=tp4)
+    add_eval(sweep, where, concurrency=64)
+    add_eval(sweep, tp4, concurrency=8, strict=0.5, flexible=0.5)
+    curve("without-evals")
+    query = "/inference?key=qwen3.5-fp4-mi355x-sglang"
+    assert concurrencies(client.get(query)) == [4, 8, 16, 64, 256]
+    gated = client.get("/inference?gate=1")
+    assert concurrencies(gated) == [4, 16, 64, 256]
+    body = gated.content.decode()
+    assert "eval-gated" in body
+    assert "A point without an eval is not passed." in body
+    assert "without-evals" not in [
+        t["meta"]["key"] for t in gated.context["figure"]["data"]
+    ]
+    rows = client.get("/inference.csv?gate=1").content.decode()
+    assert len(rows.splitlines()) == 5
+
+
+def test_a_gate_that_nothing_passes_says_why(client):
+    curve()
+    body = client.get("/inference?gate=1").content.decode()
+    assert "No point passes the gate of evals." in body
+    body = client.get("/keys/qwen3.5-fp4-mi355x-sglang?gate=1").content.decode()
+    assert "No point passes the gate of evals." in body
+    assert client.get("/inference?gate=x").status_code == 400
+
+
+def test_markers_say_what_the_evals_say(client):
+    sweep = official_sweep()
+    where = add_points(sweep, TRADE_OFF)[0].deployment
+    for concurrency, strict in ((4, 0.5), (16, 0.935), (64, 0.97)):
+        add_eval(sweep, where, concurrency=concurrency, strict=strict, flexible=strict)
+    (trace,) = client.get("/inference").context["figure"]["data"]
+    symbols = dict(
+        zip((r[2] for r in trace["customdata"]), trace["marker"]["symbol"], strict=True)
+    )
+    assert symbols == {
+        4: "circle-open",
+        16: "circle-open-dot",
+        64: "circle-dot",
+        256: "circle",
+    }
+    go.Figure(client.get("/inference").context["figure"])
+    widths = trace["marker"]["line"]["width"]
+    assert [w > 0 for w in widths] == [
+        s.startswith("circle-open") for s in trace["marker"]["symbol"]
+    ]
+
+
+def test_the_key_page_has_the_same_gate(client):
+    sweep = official_sweep()
+    where = add_points(sweep, TRADE_OFF)[0].deployment
+    add_points(sweep, [(8, 150.0, 500.0)], deployment=DeploymentFactory(tp=4))
+    add_eval(sweep, where, concurrency=64)
+    add_eval(sweep, DeploymentFactory(tp=4), concurrency=8, strict=0.5, flexible=0.5)
+    page = f"/keys/{sweep.config_key.key}"
+    assert concurrencies(client.get(page)) == [4, 8, 16, 64, 256]
+    gated = client.get(f"{page}?gate=1")
+    assert concurrencies(gated) == [4, 16, 64, 256]
+    assert "A point without an eval is not passed." in gated.content.decode()
