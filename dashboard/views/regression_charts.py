@@ -15,12 +15,15 @@ from dashboard.charts.exports import Words, export_layout
 from dashboard.charts.frontier import Axes, Figure
 from dashboard.charts.history import history_export
 from dashboard.forms.keys import POINT, KeyForm
+from dashboard.models import Regression
 from dashboard.queries.key_history import official_history
 from dashboard.queries.regression_page import RegressionReport, SidePoints
 from dashboard.views.key_parts import KeyShown
 from dashboard.vocabulary.metrics import METRICS
 from dashboard.vocabulary.scenarios import scenario_label
 
+# Where points decide something, the gap has a colour that judges.
+JUDGED = frozenset((Verdict.REGRESSION, Verdict.MIXED, Verdict.IMPROVEMENT))
 GONE = "One of the two sweeps is not stored any more."
 
 
@@ -39,9 +42,9 @@ def before_and_after(report: RegressionReport) -> Figure | str:
     old = _drawn("base", base, base_look(look, look), report.axes)
     new = _drawn("head", head, look, report.axes)
     gap = stretches(list(old.corners), list(new.corners))
-    compared = report.verdict.get("verdict") != Verdict.NOT_COMPARABLE
-    axes = Axes(*report.axes)
-    return comparison_figure(old, new, gap, axes, is_comparable=compared)
+    is_performance = row.kind == Regression.Kind.PERFORMANCE
+    is_judged = is_performance or report.verdict.get("verdict") in JUDGED
+    return comparison_figure(old, new, gap, Axes(*report.axes), is_judged=is_judged)
 
 
 def _drawn(
