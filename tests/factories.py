@@ -371,6 +371,16 @@ class EvalFloorFactory(DjangoModelFactory):
     author = "ada"
 
 
+class PublishedRowFactory(DjangoModelFactory):
+    class Meta:
+        model = models.PublishedRow
+
+    kind = "reliability"
+    date = START.date()
+    body = factory.Sequence(lambda n: f'{{"total":{n}}}')
+    sha256 = factory.LazyAttribute(lambda row: _digest(row.body))
+
+
 class EvalSampleFactory(DjangoModelFactory):
     class Meta:
         model = models.EvalSample

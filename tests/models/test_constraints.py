@@ -258,6 +258,21 @@ def _():
     factories.EvalFloorFactory(source="")
 
 
+@breaks("published_row_unique")
+def _():
+    twice(factories.PublishedRowFactory, sha256="a")
+
+
+@breaks("published_row_kind_known")
+def _():
+    factories.PublishedRowFactory(kind="rumour")
+
+
+@breaks("published_row_is_there")
+def _():
+    factories.PublishedRowFactory(times=0)
+
+
 @breaks("eval_sample_unique")
 def _():
     sample = factories.EvalSampleFactory()
