@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -68,11 +69,16 @@ def upsert(table: Table, rows: Iterable[Values]) -> Stored:
 
     1. COPY into a temporary table. 2. INSERT ... ON CONFLICT DO UPDATE where the
     content differs. 3. Read the ids back by natural key. The rows' keys must be
-    distinct: PostgreSQL refuses to change one row twice in one statement.
+    distinct: PostgreSQL refuses to change one row twice in one statement. No rows ask
+    nothing of the database: most runs lack most kinds of rows.
     """
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is None:
+        return Stored(ids={}, new=0)
     with connection.cursor() as cursor:
         cursor.execute(_incoming_statement(table))
-        _copy(cursor, table, rows, into=sql.Identifier("incoming"))
+        _copy(cursor, table, chain([first], rows), into=sql.Identifier("incoming"))
         cursor.execute(_merge_statement(table))
         outcomes = [is_new for (is_new,) in cursor.fetchall()]
         cursor.execute(_ids_statement(table))
