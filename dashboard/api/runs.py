@@ -129,7 +129,8 @@ class RunBody(Schema):
     """One run, or one attempt of it.
 
     Points and evals are those that it measured itself: none where ``measured_in``
-    names the run whose measurements it publishes.
+    names the run whose measurements it publishes. ``provenance`` says where they come
+    from: the run's artifacts, what the official dashboard published, or both.
     """
 
     run_id: int
@@ -147,6 +148,7 @@ class RunBody(Schema):
     publication: Literal["official", "unofficial", "held", "hidden"]
     published_by: int | None
     measured_in: int | None
+    provenance: Literal["", "artifacts", "published", "artifacts and published"]
     url: str
     points: PointCount
     evals: EvalCount
@@ -189,6 +191,7 @@ def _run(report: RunReport) -> dict[str, Any]:
         "publication": report.publication,
         "published_by": run.published_by.github_run_id if run.published_by else None,
         "measured_in": run.reuse_source_run_id,
+        "provenance": report.provenance,
         "url": run.url,
         **_contents(report),
     }

@@ -6,6 +6,7 @@ from typing import Any
 from dashboard.analysis.request_errors import request_errors
 from dashboard.models import Point, Run
 from dashboard.vocabulary.metrics import METRICS, Metric
+from dashboard.vocabulary.provenance import ARTIFACTS
 
 PLACE = ("config_key", "scenario", "deployment", "concurrency", "attempt", "standing")
 # Of replayed traces; interactivity is recomputed from latency, the stored one is here.
@@ -13,6 +14,7 @@ REPLAYED = ("request_errors", "request_error_rate", "stored_median_intvty")
 SOURCE = (
     *("flags", "acceptance", "acceptance_length"),
     *("checkpoint", "image", "runner", "run_id", "run_url", "measured_at"),
+    "provenance",
 )
 
 
@@ -54,6 +56,7 @@ def point_rows(
             run.github_run_id,
             run.url,
             sweep.measured_at.isoformat(),
+            point.facts.get("provenance", ARTIFACTS),
         ]
 
 

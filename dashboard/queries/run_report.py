@@ -33,6 +33,7 @@ from dashboard.queries.run_parts import (
 from dashboard.queries.runs import publication
 from dashboard.queries.usable import FAILED_ROW, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
+from dashboard.vocabulary.provenance import ARTIFACTS, PUBLISHED
 from dashboard.vocabulary.scenarios import AGENTIC
 
 # A longer table says less than its download.
@@ -171,6 +172,16 @@ class RunReport:
     def rejected(self) -> list[Artifact]:
         """Return artifacts that could not be read."""
         return [a for a in self.artifacts if a.state == Artifact.State.REJECTED]
+
+    @property
+    def provenance(self) -> str:
+        """Say where its points come from: artifacts, what was published, or both."""
+        kinds = {a.kind == PUBLISHED for a in self.artifacts}
+        return " and ".join(
+            word
+            for word, is_published in ((ARTIFACTS, False), (PUBLISHED, True))
+            if is_published in kinds
+        )
 
     @property
     def expired(self) -> list[Artifact]:
