@@ -124,6 +124,7 @@ def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
     sweeps = sorted(map(StoredJudgement._make, rows), key=lambda s: s.moment)
     # A repeat is told once, by the earliest run, and is part of a baseline.
     commits = {s.commit for s in sweeps if s.run_id in changed} - {None}
+    places = {s.place for s in sweeps if s.run_id in changed}
     touched = {s.sweep_id for s in sweeps if s.commit in commits}
     touched |= _with_extended(changed)
     expected = _expected(sweeps)
@@ -135,6 +136,8 @@ def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
         or sweep.judgement_id is None
         or sweep.baseline_id in touched
         or sweep.baseline_id != expected[sweep.sweep_id]
+        # What a held sweep is compared by may stand anywhere before it.
+        or (sweep.segment is None and sweep.place in places)
     }
 
 
