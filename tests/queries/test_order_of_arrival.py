@@ -10,7 +10,7 @@ import pytest
 from dashboard.models import Judgement, Noise, Notice, Regression, Run, Sweep
 from dashboard.queries.verdicts import judge_run
 from ingest.detection import detect
-from ingest.segments import derive_segments
+from ingest.segments import breaks_of, derive_segments
 from tests.factories import NoticeFactory
 from tests.pages.key_builders import START, add_sweep
 from tests.verdict_builders import unofficial
@@ -41,8 +41,11 @@ def arrive(**given: Any) -> None:
     Run.objects.filter(pk=sweep.run.pk).update(sha=sha)
     sweep.run.refresh_from_db()
     keys = {(sweep.config_key_id, sweep.scenario)}
+    # States are given here: which sweep is held is not the question.
+    before = breaks_of(keys)
     derive_segments(keys)
-    detect(keys, [sweep.run])
+    broken = {run_id for run_id, _ in before ^ breaks_of(keys)}
+    detect(keys, [sweep.run, *Run.objects.filter(pk__in=broken)])
 
 
 def outcome() -> list[tuple[object, ...]]:
