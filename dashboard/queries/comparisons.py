@@ -9,12 +9,14 @@ import pandas as pd
 from django.db.models import Q
 
 from dashboard.analysis.definition_diff import FieldChange, field_changes
+from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.evals import wilson
 from dashboard.analysis.noise import Noise, NoiseTable, band
 from dashboard.analysis.sides import Side, SweepVerdict
 from dashboard.analysis.step_curves import folded_points, paired_with
 from dashboard.models import ChangelogEntry, ConfigDefinition, ConfigKey, Run, Sweep
 from dashboard.queries import run_parts
+from dashboard.queries.eval_verdicts import scored
 from dashboard.queries.noise import noise_before
 from dashboard.queries.run_parts import JudgedEval
 from dashboard.queries.sides import points_of
@@ -77,6 +79,15 @@ class EvalPair:
     task: str
     base: JudgedEval | None
     head: JudgedEval | None
+    is_comparable: bool = True
+
+    @property
+    def verdict(self) -> EvalVerdict | None:
+        """Return how the decisive score changed, None where a side was not measured."""
+        if self.base is None or self.head is None:
+            return None
+        sides = scored(self.head), scored(self.base)
+        return EvalVerdict(*sides, is_comparable=self.is_comparable)
 
     @property
     def strict_change(self) -> float | None:
@@ -261,7 +272,7 @@ def _eval_pairs(
     old, new = _by_place(verdict, base), _by_place(verdict, head)
     places = dict.fromkeys([*new, *old])
     return [
-        EvalPair(*place, old.get(place), new.get(place))
+        EvalPair(*place, old.get(place), new.get(place), not verdict.breaks)
         for place in sorted(places, key=lambda p: (p[0], p[1] or 0, p[2]))
     ]
 

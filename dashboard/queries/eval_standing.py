@@ -15,7 +15,7 @@ from dashboard.analysis.eval_history import (
 from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.segments import SweepIdentity
 from dashboard.models import EvalResult, Run, Sweep
-from dashboard.queries.eval_verdicts import decisive_of, scored
+from dashboard.queries.eval_verdicts import scored
 from dashboard.queries.run_parts import JudgedEval, judged
 from dashboard.queries.sides import IDENTITY_FIELDS, identity
 from dashboard.vocabulary.checkpoints import base_name
@@ -108,18 +108,17 @@ def _standing(
         former=base,
         served=served,
         recovery=recovered(moment.scored, result.config_key.key, list(known)),
-        repeats=repeats_of(one),
+        repeats=repeats_of(result, moment.scored.decisive),
     )
 
 
-def repeats_of(one: JudgedEval) -> tuple[float, ...]:
-    """Return the decisive scores of an eval's results, the one that counts last."""
-    name = decisive_of(one)
-    last = {"strict": one.result.strict, "flexible": one.result.flexible}
-    share = last.get(name, one.result.score)
+def repeats_of(result: EvalResult, name: str) -> tuple[float, ...]:
+    """Return one score of all results of an eval, the one that counts last."""
+    last = {"strict": result.strict, "flexible": result.flexible}
+    share = last.get(name, result.score)
     # A task's own score is kept where its strict one would be.
     column = 2 if name == "flexible" else 1
-    found = [older[column] for older in one.result.repeats]
+    found = [older[column] for older in result.repeats]
     return tuple(value for value in (*found, share) if value is not None)
 
 

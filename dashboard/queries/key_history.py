@@ -10,12 +10,14 @@ from django.db.models import FloatField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
+from dashboard.analysis.eval_changes import is_unstable, spread
 from dashboard.analysis.evals import Outcome, outcome, wilson
 from dashboard.analysis.frames import HOT_METRICS
 from dashboard.analysis.history import HistorySweep, Pull
 from dashboard.analysis.history import Value as Reached
 from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, EvalResult, Point, Run, Sweep
+from dashboard.queries.eval_standing import repeats_of
 from dashboard.queries.floors import day_of, floor_table
 from dashboard.queries.inference import SWEEP_FIELDS, sweep_facts
 from dashboard.vocabulary.floors import FloorTable
@@ -117,7 +119,8 @@ def _metric(name: str) -> Cast:
 class KeyEval:
     """One score of an official run. ``reached`` is what the task is judged by.
 
-    ``sweep_id`` is the sweep of the same run, None where it has none of this scenario.
+    ``sweep_id`` and ``segment`` are of the sweep of the same run, None where it has
+    none of this scenario; ``repeats`` are the scores of all results, the newest last.
     """
 
     result: EvalResult
@@ -126,6 +129,18 @@ class KeyEval:
     floor: float
     outcome: Outcome
     reached: Reached | None
+    segment: int | None = None
+    repeats: tuple[float, ...] = ()
+
+    @property
+    def spread(self) -> float | None:
+        """Return how far the repeats lie apart, None for a single result."""
+        return spread(self.repeats)
+
+    @property
+    def is_unstable(self) -> bool:
+        """Tell whether the repeats lie more than two points apart."""
+        return is_unstable(self.repeats)
 
     @property
     def place(self) -> str:
@@ -140,7 +155,7 @@ def official_evals(
     key: ConfigKey, scenario: str, sweeps: Iterable[HistorySweep]
 ) -> list[KeyEval]:
     """Return the scores of a key's official runs, newest first."""
-    of_run = {s.facts.run_id: s.sweep_id for s in sweeps}
+    of_run = {s.facts.run_id: s for s in sweeps}
     found = EvalResult.objects.filter(
         config_key=key,
         scenario=scenario,
@@ -160,7 +175,10 @@ def _age(scored: KeyEval) -> tuple[float, int]:
 
 
 def _judged(
-    result: EvalResult, model: str, of_run: Mapping[int, int], floors: FloorTable
+    result: EvalResult,
+    model: str,
+    of_run: Mapping[int, HistorySweep],
+    floors: FloorTable,
 ) -> KeyEval:
     scores = {
         "strict": result.strict,
@@ -169,13 +187,16 @@ def _judged(
     }
     needed = floors.at(model, result.task, day_of(result))
     share = scores[needed.decisive]
+    sweep = of_run.get(result.run.github_run_id)
     return KeyEval(
         result=result,
-        sweep_id=of_run.get(result.run.github_run_id),
+        sweep_id=sweep.sweep_id if sweep else None,
         at=result.run.published_at or result.run.created_at,
         floor=needed.minimum,
         outcome=outcome(needed, scores, result.n),
         reached=_reached(share, result.n),
+        segment=sweep.segment if sweep else None,
+        repeats=repeats_of(result, needed.decisive),
     )
 
 

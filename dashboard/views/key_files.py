@@ -82,7 +82,7 @@ def _evals(shown: KeyShown) -> Rows:
     yield (
         *("config_key", "scenario", "official_at", "run_id", "deployment"),
         *("concurrency", "task", "strict", "flexible", "score", "n", "low", "high"),
-        *("floor", "outcome"),
+        *("floor", "outcome", "segment", "results", "spread", "unstable"),
     )
     for scored in shown.evals:
         result, reached = scored.result, scored.reached
@@ -91,7 +91,8 @@ def _evals(shown: KeyShown) -> Rows:
             *(result.run.github_run_id, result.deployment.label, result.concurrency),
             *(result.task, result.strict, result.flexible, result.score, result.n),
             *((reached.low, reached.high) if reached else (None, None)),
-            *(scored.floor, scored.outcome),
+            *(scored.floor, scored.outcome, scored.segment, len(scored.repeats)),
+            *(scored.spread, scored.is_unstable),
         )
 
 

@@ -288,13 +288,18 @@ def eval_series(scores: Sequence[KeyEval]) -> list[Series]:
             by_place.setdefault(scored.place, []).append(scored)
     return [
         Series(
-            place,
-            place,
+            _eval_name(place, found),
+            _eval_name(place, found),
             {s.sweep_id: s.reached for s in found},  # type: ignore[misc]  # both are there
             found[0].floor,
         )
         for place, found in sorted(by_place.items())
     ]
+
+
+def _eval_name(place: str, found: Sequence[KeyEval]) -> str:
+    """Return what a series is called; one with unsteady repeats is said to be so."""
+    return f"{place}, unstable" if any(s.is_unstable for s in found) else place
 
 
 def _narrowed(

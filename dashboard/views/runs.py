@@ -22,6 +22,7 @@ from dashboard.queries.told_verdicts import told_verdicts
 from dashboard.views.correction_forms import CorrectionForm
 from dashboard.views.paging import page_of
 from dashboard.views.run_columns import columns
+from dashboard.views.run_evals import run_evals, within_run
 from dashboard.views.run_filters import RunFilterForm
 from dashboard.views.run_points import points_csv
 from dashboard.vocabulary.metrics import METRICS
@@ -99,7 +100,10 @@ def _context(report: RunReport) -> dict[str, object]:
         (sweep, point, [(m, getattr(point, m.name)) for m in metrics])
         for sweep, point in report.point_rows
     ]
+    evals = run_evals(report.evals)
     return {
+        "evals": evals,
+        "within_run": within_run(evals),
         "report": report,
         "run": report.run,
         "metrics": metrics,

@@ -72,7 +72,7 @@ def test_evals_and_their_floors_are_read_in_two_queries(
         sweep = official_sweep(f"key-{number}")
         for point in add_points(sweep):
             add_eval(sweep, point.deployment, concurrency=point.concurrency)
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(8):
         client.get("/inference")
 
 

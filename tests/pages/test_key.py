@@ -305,3 +305,22 @@ def test_a_merge_is_shown_at_its_date_with_the_run_that_measured(client):
     (row,) = rows(client, "history")
     assert row["official_at"].startswith("2026-09-01")
     assert row["run_id"] == str(sweep.run.github_run_id)
+
+
+def test_unsteady_repeats_are_marked_in_the_history_of_evals(client):
+    sweep = add_sweep(0)
+    derive()
+    EvalResultFactory(
+        run=sweep.run,
+        config_key=sweep.config_key,
+        strict=0.97,
+        repeats=[[None, 0.94, 0.93]],
+    )
+    answer = client.get(f"/keys/{sweep.config_key.key}?show=evals")
+    body = answer.content.decode()
+    names = {trace["name"] for trace in answer.context["history"]["data"]}
+    assert "gsm8k TP2 c64, unstable" in names
+    assert "+3.00 pp" in body
+    assert body.count("unstable</span>") >= 1
+    lines = client.get(f"/keys/{sweep.config_key.key}/evals.csv").content.decode()
+    assert lines.splitlines()[1].endswith("True")

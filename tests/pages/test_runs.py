@@ -352,7 +352,7 @@ def test_queries_do_not_grow_with_what_a_run_holds(
     client, django_assert_num_queries, size
 ):
     run = _filled_run(size)
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(22):
         page_of(client, run)
 
 
