@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models.functions import Now
 
-from dashboard.models import Generation, Regression, TriageEvent
+from dashboard.models import Generation, Regression, Run, TriageEvent
 from dashboard.permissions import may_correct
 
 # In the history, where an owner was taken away. No user can be called so.
@@ -74,13 +74,15 @@ def triage(
     1. Refuse what decides nothing or names an unknown state or an owner who may not
     triage. 2. Lock the rows in the order of their ids, so that two people cannot
     decide at once. 3. Leave alone, and name, what differs from what was ``seen``:
-    somebody else was faster. 4. Write state, owner and event; what is as decided
-    already is not touched, but a note is kept. 5. Begin a new generation.
+    somebody else was faster. Those of hidden runs are unknown. 4. Write state, owner
+    and event; what is as decided already is not touched, but a note is kept. 5. Begin
+    a new generation.
     """
     _require(decision, author)
     with transaction.atomic():
         found = Regression.objects.select_for_update(of=("self",), no_key=True)
-        rows = list(found.filter(pk__in=ids).order_by("pk"))
+        shown = found.exclude(run__publication=Run.Publication.HIDDEN)
+        rows = list(shown.filter(pk__in=ids).order_by("pk"))
         outcome = Outcome(unknown=sorted(set(ids) - {row.pk for row in rows}))
         for row in rows:
             _decide(row, decision, author, seen, outcome)

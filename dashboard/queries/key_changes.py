@@ -19,6 +19,7 @@ from dashboard.models import (
     Regression,
     Run,
 )
+from dashboard.queries.regressions import SHOWN
 
 MOST_CHANGES = 500
 
@@ -107,6 +108,6 @@ def is_open(regression: Regression) -> bool:
 def regressions(key: ConfigKey, scenario: str) -> Sequence[Regression]:
     """Return the regressions of a key and scenario, newest first."""
     found = Regression.objects.filter(
-        config_key=key, scenario=scenario, is_active=True
+        SHOWN, config_key=key, scenario=scenario, is_active=True
     ).select_related("run", "recovered_by", "first_bad")
     return list(found.order_by("-run__created_at", "kind"))

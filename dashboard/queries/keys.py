@@ -33,6 +33,7 @@ from dashboard.models import (
 )
 from dashboard.queries.floors import floor_table
 from dashboard.queries.inference import current_sweeps
+from dashboard.queries.regressions import SHOWN
 from dashboard.vocabulary.floors import FILTERS
 
 Line = tuple[str, str]  # a config key and a scenario
@@ -168,7 +169,7 @@ def _newer_entries(changed: Mapping[Line, LastChange]) -> dict[Line, LastChange]
 
 def _open_regressions() -> Counter[Line]:
     found = Regression.objects.filter(
-        is_active=True, state__in=Regression.OPEN, recovered_by__isnull=True
+        SHOWN, is_active=True, state__in=Regression.OPEN, recovered_by__isnull=True
     )
     counted = found.values_list("config_key__key", "scenario").annotate(n=Count("pk"))
     return Counter({(key, scenario): n for key, scenario, n in counted})

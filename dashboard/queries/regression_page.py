@@ -20,7 +20,7 @@ from dashboard.analysis.sides import Side
 from dashboard.analysis.step_curves import folded_points, paired_with
 from dashboard.models import Regression, Sweep, TriageEvent
 from dashboard.queries.comparisons import DefinitionDiff
-from dashboard.queries.regressions import movements
+from dashboard.queries.regressions import SHOWN, movements
 from dashboard.queries.sides import (
     all_points,
     folded_before,
@@ -155,6 +155,6 @@ def _named(points: pd.DataFrame, labels: Mapping[int, str]) -> pd.DataFrame:
 
 
 def regression_report(pk: int) -> RegressionReport | None:
-    """Return a regression by its id, None where it is not stored."""
-    found = Regression.objects.select_related(*_RELATED).filter(pk=pk).first()
+    """Return a regression by its id, None where it is not stored or its run hidden."""
+    found = Regression.objects.filter(SHOWN, pk=pk).select_related(*_RELATED).first()
     return None if found is None else RegressionReport(found)

@@ -98,7 +98,7 @@ def _official(run: str) -> Coalesce:
 
 
 def _narrowed(filters: RegressionFilters) -> QuerySet[Regression]:
-    found = Regression.objects.filter(_of_key(filters, "config_key__"), _SHOWN)
+    found = Regression.objects.filter(_of_key(filters, "config_key__"), SHOWN)
     if filters.states:
         found = found.filter(state__in=filters.states)
     if filters.kinds:
@@ -116,7 +116,7 @@ def _narrowed(filters: RegressionFilters) -> QuerySet[Regression]:
     return found
 
 
-_SHOWN = ~Q(run__publication=Run.Publication.HIDDEN)
+SHOWN = ~Q(run__publication=Run.Publication.HIDDEN)
 
 
 def _of_key(filters: RegressionFilters, key: str) -> Q:
@@ -171,7 +171,7 @@ def counts() -> Counts:
     """Return how many active regressions wait for somebody, in one query."""
     is_open = Q(state__in=Regression.OPEN, recovered_by__isnull=True)
     untriaged = Q(state=State.UNTRIAGED)
-    found = Regression.objects.filter(_SHOWN, is_active=True).aggregate(
+    found = Regression.objects.filter(SHOWN, is_active=True).aggregate(
         untriaged=Count("pk", filter=untriaged & is_open),
         open=Count("pk", filter=is_open),
         unseen_over=Count("pk", filter=untriaged & Q(recovered_by__isnull=False)),

@@ -14,6 +14,7 @@ from dashboard import triage
 from dashboard.forms.regressions import TriageForm
 from dashboard.models import Regression
 from dashboard.permissions import may_correct, triagers
+from dashboard.queries.regressions import SHOWN
 from dashboard.triage import Decision, Outcome, Seen, TriageRefusedError
 
 FORBIDDEN = "Regressions are triaged by members of the group triage and by superusers."
@@ -43,7 +44,7 @@ def triage_regressions(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def triage_regression(request: HttpRequest, pk: int) -> HttpResponse:
-    found = Regression.objects.filter(pk=pk).first()
+    found = Regression.objects.filter(SHOWN, pk=pk).first()
     if found is None:
         raise Http404(f"There is no regression {pk}.")
     back = found.get_absolute_url()

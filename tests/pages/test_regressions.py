@@ -215,6 +215,20 @@ def test_hidden_runs_are_not_listed(client):
     assertNotContains(client.get(reverse("home")), "nav-count")
 
 
+def test_what_a_hidden_run_lost_is_neither_shown_nor_triaged(member):
+    row, other = worse("a"), worse("b")
+    type(row.run).objects.filter(pk=row.run_id).update(publication="hidden")
+    assert one(member, row).status_code == 404
+    assert member.get(f"/regressions/{row.pk}/points.csv").status_code == 404
+    decided = {"state": "noise"}
+    answer = member.post(reverse("triage_regression", args=[row.pk]), decided)
+    assert answer.status_code == 404
+    both = {**decided, "regression": [row.pk, other.pk]}
+    member.post(reverse("triage_regressions"), both)
+    states = type(row).objects.order_by("pk").values_list("state", flat=True)
+    assert list(states) == ["untriaged", "noise"]
+
+
 def test_long_lists_have_pages_and_a_page_that_is_not_there_is_said(client):
     run = factories.RunFactory(official=True)
     for n in range(51):
