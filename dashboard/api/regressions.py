@@ -68,7 +68,7 @@ class RegressionBody(Schema):
     """``change`` is a fraction, negative is worse, null where there is no one number.
 
     ``recovered`` is set by the system, ``state`` by people. ``places`` are
-    (deployment, [concurrency...]); ``points`` the flagged metrics of these.
+    (deployment, [concurrency...]); ``points`` the flagged metrics that got worse.
     ``active`` is false while the data does not show it any more.
     """
 
@@ -227,7 +227,9 @@ def _body(row: Regression, named: Sequence[Suspect]) -> dict[str, Any]:
         "run_id": row.run.github_run_id,
         "baseline_run_id": row.baseline.run.github_run_id if row.baseline else None,
         "change": row.change,
-        "points": [p for p in verdict.get("points") or () if p.get("flagged")],
+        "points": [
+            p for p in verdict.get("points") or () if p["flagged"] and p["gain"] < 0
+        ],
         "places": row.numbers.get("places") or [],
         "summary": row.summary,
         "is_strong": row.is_strong,

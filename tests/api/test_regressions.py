@@ -53,7 +53,8 @@ def numbers():
         "needs_look": False,
     }
     still = {**point, "concurrency": 4, "head": 1001.0, "change": 0.001}
-    points = [point, {**still, "flagged": False}]
+    better = {**point, "concurrency": 256, "change": 0.38, "gain": 0.38}
+    points = [point, {**still, "flagged": False}, better]
     return {"places": [["TP2", [64]]], "verdict": {"points": points}}
 
 
