@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dashboard.analysis.change_points import SWEEPS_NEEDED
 from dashboard.analysis.segments import Change
 from dashboard.analysis.siblings import (
     CommonMovement,
@@ -21,6 +22,7 @@ from dashboard.analysis.step_curves import folded_points, paired_with
 from dashboard.models import Regression, Sweep, TriageEvent
 from dashboard.queries.comparisons import DefinitionDiff
 from dashboard.queries.regressions import SHOWN, movements
+from dashboard.queries.segment_levels import level_length
 from dashboard.queries.sides import (
     all_points,
     folded_before,
@@ -83,6 +85,19 @@ class RegressionReport:
     def differences(self) -> list[Change]:
         """Return breaks and markers between baseline and candidate."""
         return list(self.verdict.get("differences") or [])
+
+    @cached_property
+    def no_level(self) -> str:
+        """Say why it is not told where the level fell; only performance has a level."""
+        if self.both is None:
+            return "a sweep is not stored any more"
+        head = self.both[1].side
+        if head.segment is None:
+            return "the sweep is held, outside the history"
+        if (count := level_length(head)) < SWEEPS_NEEDED:
+            sweeps = f"{count} sweep{'' if count == 1 else 's'}"
+            return f"a level needs {SWEEPS_NEEDED} sweeps, the segment has {sweeps}"
+        return "no fall of the level over several sweeps is shown"
 
     @cached_property
     def suspects(self) -> list[Suspect]:

@@ -1,6 +1,7 @@
 """The level of a key over the sweeps of one segment, and since when it is worse."""
 
 import numpy as np
+from django.db.models import QuerySet
 
 from dashboard.analysis.change_points import first_bad
 from dashboard.analysis.pairing import measured
@@ -20,17 +21,7 @@ def first_bad_run(head: Side, *, needed: int) -> int | None:
     sweep of the segment up to the head measured. None where fewer than ``needed``
     sweeps did.
     """
-    segment = (
-        Sweep.objects.filter(pk=head.sweep_id).values_list("segment", flat=True).first()
-    )
-    known = Sweep.objects.filter(
-        config_key__key=head.config_key,
-        scenario=head.scenario,
-        segment=segment,
-        segment__isnull=False,
-        extends__isnull=True,
-        official_at__lte=head.at,
-    )
+    known = _segment_up_to(head)
     if known.count() < needed:
         return None
     stretch = sorted(sides(known), key=lambda side: (side.at, side.run_id))
@@ -45,6 +36,22 @@ def first_bad_run(head: Side, *, needed: int) -> int | None:
         return None
     sweep_id = stretch[position].sweep_id
     return Sweep.objects.values_list("run_id", flat=True).get(pk=sweep_id)
+
+
+def level_length(head: Side) -> int:
+    """Return how many sweeps the segment has up to the head; none for a held one."""
+    return _segment_up_to(head).count()
+
+
+def _segment_up_to(head: Side) -> QuerySet[Sweep]:
+    return Sweep.objects.filter(
+        config_key__key=head.config_key,
+        scenario=head.scenario,
+        segment=head.segment,
+        segment__isnull=False,
+        extends__isnull=True,
+        official_at__lte=head.at,
+    )
 
 
 def _levels(stretch: list[Side], y: str) -> list[float | None]:

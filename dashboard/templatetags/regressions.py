@@ -29,16 +29,21 @@ def state_badge(state: str) -> str:
 
 
 @register.filter
-def lasting(since: datetime | None) -> SafeString | str:
-    """Write for how long something is so: ``25 days``; the UTC time is on hover."""
+def lasting(since: datetime | None, until: datetime | None = None) -> SafeString | str:
+    """Write ``for 25 days``, of what is over ``lasted 3 days``; times are on hover."""
     if since is None:
         return MISSING
-    days = int((timezone.now() - since).total_seconds() // DAY)
-    text = f"{days} day{'' if days == 1 else 's'}" if days > 0 else "today"
+    days = int(((until or timezone.now()) - since).total_seconds() // DAY)
+    count = f"{days} day{'' if days == 1 else 's'}"
+    if until is None:
+        text = f"for {count}" if days > 0 else "since today"
+    else:
+        text = f"lasted {count}" if days > 0 else "lasted less than a day"
     return format_html(
-        '<time datetime="{}" title="{} UTC">{}</time>',
+        '<time datetime="{}" title="{} UTC{}">{}</time>',
         since.isoformat(),
         f"{since:%Y-%m-%d %H:%M}",
+        f" to {until:%Y-%m-%d %H:%M} UTC" if until else "",
         text,
     )
 

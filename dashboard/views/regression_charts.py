@@ -32,13 +32,13 @@ def before_and_after(report: RegressionReport) -> Figure | str:
     if report.both is None:
         return GONE
     row = report.regression
+    base, head = report.both
     look = theme.look(
         hardware=row.config_key.hardware,
         framework=row.config_key.framework,
         precision=row.config_key.precision,
-        is_speculative=False,
+        is_speculative=bool(head.side.identity.spec_methods - {"none"}),
     )
-    base, head = report.both
     old = _drawn("base", base, base_look(look, look), report.axes)
     new = _drawn("head", head, look, report.axes)
     gap = stretches(list(old.corners), list(new.corners))

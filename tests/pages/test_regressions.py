@@ -102,7 +102,19 @@ def test_a_row_says_since_when_how_much_and_whom_to_suspect(client):
     assert "PR #77" in text
     assert "-9.0 %" in text
     days = (datetime.now(tz=UTC) - row.run.created_at).days
-    assert f"{days} days</time>" in text
+    assert f"for {days} days</time>" in text
+
+
+def test_what_is_over_says_how_long_it_lasted(client):
+    over = factories.RunFactory(official=True)
+    row = worse("key-a")
+    at = row.run.created_at + timedelta(days=3, hours=2)
+    type(row).objects.update(recovered_by=over, recovered_at=at)
+    for page in (show(client), one(client, row)):
+        assertContains(page, "lasted 3 days</time>")
+    type(row).objects.update(recovered_at=row.run.created_at + timedelta(hours=2))
+    assertContains(show(client), "lasted less than a day</time>")
+    assertContains(one(client, row), "is no longer worse than the baseline")
 
 
 def test_only_entries_after_the_baseline_that_name_the_key_are_suspects(client):
@@ -335,6 +347,35 @@ def test_who_recovered_it_and_where_it_began_is_linked(client):
     assert f'<a href="{began.get_absolute_url()}">run {began.github_run_id}' in text
 
 
+def test_only_performance_has_a_level_and_why_it_has_none_is_said(client):
+    row = worse("a")
+    few = "(a level needs 10 sweeps, the segment has 2 sweeps)"
+    assertContains(one(client, row), few)
+    for day in range(10):
+        at = row.baseline.official_at - timedelta(days=day + 1)
+        factories.SweepFactory(
+            run=factories.RunFactory(official=True, created_at=at),
+            config_key=row.config_key,
+            state="former",
+            official_at=at,
+            segment=1,
+        )
+    shown = "(no fall of the level over several sweeps is shown)"
+    assertContains(one(client, row), shown)
+    type(row.sweep).objects.filter(pk=row.sweep_id).update(segment=None)
+    assertContains(one(client, row), "(the sweep is held, outside the history)")
+    type(row).objects.update(kind="coverage")
+    assertNotContains(one(client, row), "First bad")
+
+
+def test_a_speculative_key_looks_as_on_other_pages(client):
+    row = worse("a")
+    plain = one(client, row).context["comparison"]["data"]
+    type(row.sweep).objects.filter(pk=row.sweep_id).update(spec_methods=["mtp"])
+    speculative = one(client, row).context["comparison"]["data"]
+    assert plain != speculative
+
+
 def test_what_is_not_stored_is_not_found(client):
     assert client.get("/regressions/1").status_code == 404
     assert client.get("/regressions/1/points.csv").status_code == 404
@@ -371,12 +412,12 @@ def test_strangers_text_is_inert_on_both_pages(client):
 def test_the_page_asks_as_often_whatever_moved(client, django_assert_num_queries):
     row = worse("a")
     judged(row, -0.1)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         one(client, row)
     for n in range(3):
         judged(worse(f"key-{n}", run=row.run), -0.1)
         factories.TriageEventFactory(regression=row)
-    with django_assert_num_queries(12):
+    with django_assert_num_queries(13):
         one(client, row)
 
 
