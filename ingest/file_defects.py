@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from django.db import transaction
+
 from dashboard.models import FileDefect
 from ingest.artifacts.texts import clean_text, shortened
 from ingest.tables import FILE_DEFECTS
@@ -13,6 +15,7 @@ LONGEST_NAME = 100
 MOST = 100
 
 
+@transaction.atomic
 def store_file_defects(
     texts: Iterable[str], *, repository: str, name: str, sha: str = ""
 ) -> None:

@@ -21,6 +21,7 @@ ALLOWED_LOSS = 0.10
 
 SweepKey = tuple[int, str]
 Place = tuple[int, int]  # deployment id, concurrency
+_PLACE = ("sweep_id", "deployment_id", "concurrency")
 
 _JOINED = {
     "key": "config_key__key",
@@ -65,10 +66,9 @@ class StoredSweep(NamedTuple):
         return self.published_at or self.created_at
 
     @property
-    def is_incomplete(self) -> bool:
-        """Tell whether fewer points arrived than were planned."""
-        planned = self.planned_count
-        return planned is not None and self.received_count < planned
+    def missing(self) -> int:
+        """Return how many planned points do not count; 0 where no plan is known."""
+        return max((self.planned_count or 0) - self.received_count, 0)
 
     @property
     def received_of_planned(self) -> str:
@@ -82,11 +82,17 @@ class Standing:
 
     sweep: StoredSweep
     places: set[Place] = field(default_factory=set)
+    excluded: int = 0  # places that arrived and that a person took out
     is_append_only: bool = False
     decision: str = ""  # of a person: hold, publish or none
     state: str = Sweep.State.FORMER
     reason: str = ""
     extends_id: int | None = None
+
+    @property
+    def is_incomplete(self) -> bool:
+        """Tell whether fewer points arrived than were planned."""
+        return self.sweep.missing > self.excluded
 
 
 def derive_states(keys: Iterable[SweepKey]) -> int:
@@ -135,7 +141,19 @@ def _standings(sweeps: Sequence[StoredSweep]) -> list[Standing]:
         for sweep in sweeps
     ]
     _add_places(standings)
+    _add_exclusions(standings)
     return standings
+
+
+def _add_exclusions(standings: Sequence[Standing]) -> None:
+    """Count what people took out of sweeps that lack points: that much did arrive."""
+    lacking = {s.sweep.pk: s for s in standings if s.sweep.missing}
+    if not lacking:
+        return
+    points = Point.objects.filter(sweep_id__in=lacking)
+    kept = set(points.filter(is_current=True).values_list(*_PLACE))
+    for place in set(points.filter(is_excluded=True).values_list(*_PLACE)) - kept:
+        lacking[place[0]].excluded += 1
 
 
 def _append_only_keys(sweeps: Sequence[StoredSweep]) -> set[tuple[int, str, str]]:
@@ -218,7 +236,7 @@ def _walk(standings: Iterable[Standing]) -> None:
                     former.state = Sweep.State.FORMER
             standing.state = Sweep.State.CURRENT
             current, extensions = standing, []
-            if standing.sweep.is_incomplete:
+            if standing.is_incomplete:
                 standing.reason = f"incomplete: {standing.sweep.received_of_planned}"
 
 
@@ -242,7 +260,7 @@ def _why_not_current(
     sweep = standing.sweep
     if standing.is_append_only:
         return _why_not_extending(sweep, current.sweep)
-    if sweep.is_incomplete:
+    if standing.is_incomplete:
         return f"incomplete: {sweep.received_of_planned}"
     if sweep.planned_count is None:
         return _lost_too_much(standing, current, extensions)

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import orjson
-from django.db import connection, models
+from django.db import connection, models, transaction
 from psycopg import sql
 
 Values = tuple[object, ...]
@@ -76,7 +76,8 @@ def upsert(table: Table, rows: Iterable[Values]) -> Stored:
     first = next(rows, None)
     if first is None:
         return Stored(ids={}, new=0)
-    with connection.cursor() as cursor:
+    # The temporary table lives as long as its transaction.
+    with transaction.atomic(savepoint=False), connection.cursor() as cursor:
         cursor.execute(_incoming_statement(table))
         _copy(cursor, table, chain([first], rows), into=sql.Identifier("incoming"))
         cursor.execute(_merge_statement(table))

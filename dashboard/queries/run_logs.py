@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from django.core.files.storage import storages
+from django.db.models import Q
 
 from dashboard.models import Artifact, Point, Run
 from dashboard.vocabulary.frameworks import canonical_framework
@@ -51,6 +52,8 @@ class _Member(NamedTuple):
 def failed_logs(run: Run, artifacts: Iterable[Artifact]) -> list[LogTail]:
     """Return the ends of the stored server logs that no point of the run came of.
 
+    A point that a person took out did come.
+
     At most ``MOST_LOGS``, ``LONGEST_TAIL`` bytes each.
     """
     logs = [a for a in artifacts if a.kind == SERVER_LOGS and a.members]
@@ -61,7 +64,10 @@ def failed_logs(run: Run, artifacts: Iterable[Artifact]) -> list[LogTail]:
 
 
 def _measured(run: Run) -> set[_Place]:
-    rows = Point.objects.filter(sweep__run=run, is_current=True).values_list(
+    came = Point.objects.filter(
+        Q(is_current=True) | Q(is_excluded=True), sweep__run=run
+    )
+    rows = came.values_list(
         "deployment__tp",
         "deployment__spec_method",
         "sweep__config_key__framework",

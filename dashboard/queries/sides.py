@@ -119,7 +119,8 @@ def points_of(compared: Iterable[Side]) -> dict[tuple[int, int | None], pd.DataF
 def all_points(compared: Iterable[Side]) -> pd.DataFrame:
     """Return the points of some sides in one frame, to be taken apart again.
 
-    Without an attempt those that count; of an attempt all that nobody excluded.
+    Without an attempt those that count; of an attempt all. What a person excluded is
+    among them and out: it was measured, and is neither compared nor lost.
     """
     asked: dict[int | None, set[int]] = {}
     for side in compared:
@@ -128,9 +129,9 @@ def all_points(compared: Iterable[Side]) -> pd.DataFrame:
     chosen = Q(pk__in=[])
     for attempt, ids in asked.items():
         counting = (
-            Q(is_current=True)
+            Q(is_current=True) | Q(is_excluded=True)
             if attempt is None
-            else Q(attempt=attempt, is_excluded=False)
+            else Q(attempt=attempt)
         )
         chosen |= counting & Q(sweep_id__in=ids)
     return _frame(Point.objects.filter(chosen))
@@ -145,7 +146,7 @@ def points_of_side(frame: pd.DataFrame, side: Side) -> pd.DataFrame:
     # Arrays: a run of 200 keys takes its frame apart 400 times.
     is_of = np.isin(frame["sweep_id"].to_numpy(), [side.sweep_id, *side.folded])
     if side.attempt is None:
-        is_of &= frame["is_current"].to_numpy(dtype=np.bool_)
+        is_of &= frame["is_counted"].to_numpy(dtype=np.bool_)
     else:
         is_of &= frame["attempt"].to_numpy() == side.attempt
     return frame[is_of]
@@ -160,16 +161,20 @@ def _frame(points: QuerySet[Point]) -> pd.DataFrame:
     frame = pd.DataFrame.from_records(
         list(
             rows.values_list(
-                *(*_POINT_FIELDS, "attempt", "is_current", *hot),
+                *(*_POINT_FIELDS, "attempt", "is_current", "is_excluded", *hot),
                 *(f"metric_{n}" for n in range(len(stored))),
             )
         ),
-        columns=[*_POINT_FIELDS, "attempt", "is_current", *hot, *stored],
+        columns=[
+            *(*_POINT_FIELDS, "attempt", "is_current", "is_excluded"),
+            *(*hot, *stored),
+        ],
     ).rename(columns={"deployment_id": "deployment"})
     frame[[*hot, *stored]] = frame[[*hot, *stored]].astype("float64")
-    for name in ("is_out", "is_current"):
+    for name in ("is_out", "is_current", "is_excluded"):
         frame[name] = frame[name].astype(bool)
-    return frame
+    frame["is_out"] |= frame["is_excluded"]
+    return frame.assign(is_counted=frame["is_current"] | frame["is_excluded"])
 
 
 def _metric(name: str) -> Cast:

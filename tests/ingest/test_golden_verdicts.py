@@ -184,3 +184,28 @@ def test_the_run_page_and_the_banner_tell_the_golden_sentence(
     said = "improvement, partial: 8 of 16 points, image differs, acceptance synthetic"
     for path in ("/runs/33588417338", "/inference?unofficialRun=33588417338"):
         assert said in client.get(path).content.decode()
+
+
+def test_points_that_a_person_took_out_are_neither_missing_nor_a_regression(
+    all_runs: Path,
+) -> None:
+    run = _run(33500000006)
+    sweep = run.sweeps.get(config_key__key=golden.SGLANG)
+    for concurrency in (64, 128, 256):
+        exclude_points(
+            run=run,
+            config_key=sweep.config_key,
+            concurrency=concurrency,
+            author="ada",
+            reason="the host was throttled",
+        )
+    derive_run(run)
+    sweep.refresh_from_db()
+    assert (sweep.state, sweep.received_count) == ("former", 4)
+    assert not Regression.objects.filter(is_active=True).exists()
+    (found,) = [v for v in run_verdict(run).verdicts if v.config_key == golden.SGLANG]
+    assert str(found.verdict) == "within noise"
+    assert found.judged.partial == ""
+    assert found.judged.comparison is not None
+    assert found.judged.comparison.coverage.left_out_head == 3
+    assert found.judged.comparison.coverage.lost == ()
