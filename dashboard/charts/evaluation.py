@@ -6,7 +6,7 @@ from html import escape
 from typing import NamedTuple
 
 from dashboard.charts import theme
-from dashboard.charts.eval_marks import eval_symbol
+from dashboard.charts.eval_marks import eval_symbol, outlines
 from dashboard.charts.exports import Words, export_layout
 from dashboard.charts.frontier import Figure
 from dashboard.vocabulary.texts import one_line
@@ -107,6 +107,7 @@ def _trace(
             "color": look.colour.light,
             "size": theme.MARKER_PX + 2,
             "symbol": [eval_symbol(look.marker, dot.outcome) for dot in dots],
+            **outlines([dot.outcome for dot in dots]),
         },
         "meta": {
             "key": key,

@@ -10,7 +10,7 @@ import pandas as pd
 from dashboard.analysis.curves import Curve, SweepFacts
 from dashboard.analysis.lineage import Opening
 from dashboard.charts import theme
-from dashboard.charts.eval_marks import eval_symbol, is_hollow
+from dashboard.charts.eval_marks import eval_symbol, outlines
 from dashboard.charts.hover import HOVER, customdata, literal
 from dashboard.vocabulary.flags import is_about
 from dashboard.vocabulary.frameworks import framework_label
@@ -309,14 +309,7 @@ def _marker(looks: theme.Look, role: str, drawn: _Drawn) -> Figure:
     }
     if role in _OUT:
         return marker
-    # Of a hollow marker the outline is all there is, in the marker's own colour.
-    rings = [
-        theme.RING_PX if flag or is_hollow(outcome) else 0
-        for flag, outcome in zip(drawn.flagged, drawn.evals, strict=True)
-    ]
-    if any(rings):
-        return {**marker, "line": {"color": theme.WARN, "width": rings}}
-    return marker
+    return {**marker, **outlines(drawn.evals, drawn.flagged)}
 
 
 def _symbol(looks: theme.Look, drawn: _Drawn) -> str | list[str]:

@@ -127,10 +127,14 @@ def test_markers_say_what_the_evals_say(client):
         256: "circle",
     }
     go.Figure(client.get("/inference").context["figure"])
-    widths = trace["marker"]["line"]["width"]
-    assert [w > 0 for w in widths] == [
-        s.startswith("circle-open") for s in trace["marker"]["symbol"]
-    ]
+    line = trace["marker"]["line"]
+    outlines = zip(trace["marker"]["symbol"], line["width"], strict=True)
+    assert dict(outlines) == {
+        "circle-open": 2,
+        "circle-open-dot": 2,
+        "circle-dot": 1,
+        "circle": 0,
+    }
 
 
 def test_the_key_page_has_the_same_gate(client):
