@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from dashboard.forms.unofficial import MOST_RUNS
 from dashboard.vocabulary.flags import FLAGS
 from dashboard.vocabulary.metrics import METRICS, Metric
 from dashboard.vocabulary.skips import SKIP_REASONS
@@ -46,6 +47,7 @@ def help_page(request: HttpRequest) -> HttpResponse:
         "families": _families(),
         "flags": FLAGS.values(),
         "skips": SKIP_REASONS.values(),
+        "most_runs": MOST_RUNS,
     }
     return render(request, "help.html", context)
 

@@ -5,10 +5,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from dashboard.forms.unofficial import AskedRun, read_run
 from dashboard.models import ConfigKey, Run
 from dashboard.queries.search import Found, find
 
 LONGEST = 200
+# GitHub's ids of runs have ten digits and more; pull requests have few.
+SMALLEST_RUN_ID = 10**8
 
 
 class SearchForm(forms.Form):
@@ -26,7 +29,16 @@ def search(request: HttpRequest) -> HttpResponse:
     meant = _only_meant(found, text)
     if meant is not None:
         return redirect(meant)
-    return render(request, "search.html", {"found": found, "searched": text})
+    context = {"found": found, "searched": text, "unknown_run": _unknown(found, text)}
+    return render(request, "search.html", context)
+
+
+def _unknown(found: Found, text: str) -> AskedRun | None:
+    """Return the run whose id or address was typed, if it is one to be fetched."""
+    run = None if found.by_id else read_run(text.strip())
+    if run is None or (not run.repository and run.run_id < SMALLEST_RUN_ID):
+        return None
+    return run
 
 
 def _only_meant(found: Found, text: str) -> Run | ConfigKey | None:

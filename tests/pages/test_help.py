@@ -40,6 +40,12 @@ def test_every_word_metric_flag_and_reason_has_its_anchor_once(client):
     assert len(ids) == len(set(ids))
 
 
+def test_links_to_a_run_are_explained(client):
+    page = client.get(reverse("help")).content.decode()
+    assert "/inference?unofficialRun=ID" in page
+    assert "/evaluation?unofficialRun=ID" in page
+
+
 def test_every_metric_shows_unit_direction_and_formula(client):
     page = " ".join(client.get(reverse("help")).content.decode().split())
     row = page[page.index("Time to first token</th>") :]

@@ -44,6 +44,13 @@ def test_the_page_says_the_verdict_first_and_where_to_compare(client):
     assert "old baseline" not in body
 
 
+def test_the_page_and_the_list_of_runs_lead_to_the_frontiers(client):
+    head = unofficial(3)
+    link = f'href="/inference?unofficialRun={head.run.github_run_id}"'
+    assert f"{link}>On the frontiers</a>" in run_page(client, head.run)
+    assert link in text(client, "/runs")
+
+
 def test_an_old_baseline_is_warned_of(client):
     official(0)
     body = run_page(client, unofficial(70).run)

@@ -4,7 +4,7 @@
 
 import pytest
 from django.urls import reverse
-from pytest_django.asserts import assertContains, assertRedirects
+from pytest_django.asserts import assertContains, assertNotContains, assertRedirects
 
 from tests import factories
 
@@ -29,6 +29,35 @@ def test_a_run_id_or_its_address_leads_to_the_run(client, text):
     factories.RunFactory(title="7100 points")
     answer = search(client, text)
     assertRedirects(answer, run.get_absolute_url(), fetch_redirect_response=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("33598359757", "33598359757"),
+        (
+            "https://github.com/example/bench/actions/runs/7/attempts/2",
+            "https%3A%2F%2Fgithub.com%2Fexample%2Fbench%2Factions%2Fruns%2F7%2Fattempts%2F2",
+        ),
+    ],
+)
+def test_an_unknown_run_is_offered_to_be_fetched(client, text, asked):
+    page = search(client, text)
+    assertContains(page, "is not stored")
+    assertContains(page, f'href="/inference?unofficialRun={asked}"')
+
+
+def test_a_short_number_is_no_run_to_fetch(client):
+    page = search(client, "2801")
+    assertContains(page, "No run and no config key matches")
+    assertNotContains(page, "unofficialRun")
+
+
+def test_a_run_that_was_found_leads_to_the_frontiers_too(client):
+    for _ in range(2):
+        run = factories.RunFactory(pr_number=88)
+    page = search(client, "#88")
+    assertContains(page, f'href="/inference?unofficialRun={run.github_run_id}"')
 
 
 def test_a_pull_request_of_one_run_leads_to_it(client):

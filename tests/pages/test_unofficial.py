@@ -46,6 +46,17 @@ def text_of(client, query: str) -> str:
     return " ".join(client.get(f"/inference{query}").content.decode().split())
 
 
+def test_a_run_can_be_put_beside_the_others_and_keeps_those_there(client):
+    curve(KEY)
+    first, second = overlaid(), overlaid()
+    asked = f"?unofficialruns={first.github_run_id}"
+    page = text_of(client, asked)
+    assert '<label for="filter-run">Beside these, the run</label>' in page
+    page = text_of(client, f"{asked}&unofficialRun={second.github_run_id}")
+    kept = f'value="{first.github_run_id},{second.github_run_id}"'
+    assert f'name="unofficialruns" form="filters" {kept}' in page
+
+
 def traces(figure, run) -> dict[str, Any]:
     return {
         trace["meta"]["role"]: trace
