@@ -190,12 +190,12 @@ _ALL = (
     SkipReason(
         "no_bytes",
         "nothing downloaded",
-        "The artifact is listed by the forge, but its files are not in the bundle.",
+        "The artifact is listed by GitHub, but its files are not in the bundle.",
     ),
     SkipReason(
         "expired_artifact",
-        "expired at the forge",
-        "The forge had deleted the artifact before it was fetched.",
+        "expired on GitHub",
+        "GitHub had deleted the artifact before it was fetched.",
     ),
 )
 

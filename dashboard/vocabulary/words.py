@@ -86,7 +86,7 @@ _MEASURED = (
 _RUNS = (
     Word(
         "run",
-        "One execution of a workflow at the forge, known by its id. It may measure "
+        "One execution of a workflow on GitHub, known by its id. It may measure "
         "several config keys, or none.",
     ),
     Word(
