@@ -11,7 +11,7 @@ from dashboard.analysis.comparison import Coverage
 from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdict_json import flagged_places, named_places
 from dashboard.analysis.verdict_report import eval_words
-from dashboard.analysis.verdicts import Verdict
+from dashboard.analysis.verdicts import Verdict, leading
 
 PERFORMANCE = "performance"
 ACCURACY = "accuracy"
@@ -71,12 +71,11 @@ def _performance(verdict: SweepVerdict) -> Finding | None:
     if verdict.performance not in (Verdict.REGRESSION, Verdict.MIXED):
         return None
     findings = verdict.judged.findings
-    falls = [p.gain for p in findings.losses if p.gain is not None]
-    moved = findings.frontier
-    change = min(falls) if falls else moved
+    # The figure of the sentence beside it, which names its metric.
+    worst = leading(findings.losses, verdict.axes) if findings.losses else ()
     return Finding(
         PERFORMANCE,
-        change,
+        worst[0].gain if worst else findings.frontier,
         verdict.judged.strong,
         verdict.sentence,
         flagged_places(verdict),

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import median
 
-from dashboard.analysis.comparison import Comparison, LikeForLike, PointChange
+from dashboard.analysis.comparison import (
+    Axes,
+    Comparison,
+    LikeForLike,
+    PointChange,
+)
 from dashboard.analysis.limits import (
     STRONG_LIMIT,
     Findings,
@@ -206,7 +211,19 @@ def _details(judged: Judged, labels: Mapping[int, str]) -> Iterable[str]:
         places = _places(found.needs_look, labels)
         yield f"a gain above 2x at {places} needs a look"
     if comparison.like_for_like is not None:
-        yield _like_for_like(comparison.like_for_like)
+        is_comparable = judged.verdict != Verdict.NOT_COMPARABLE
+        yield _like_for_like(comparison.like_for_like, is_comparable=is_comparable)
+
+
+def leading(points: Sequence[PointChange], axes: Axes) -> tuple[PointChange, ...]:
+    """Return the points of the metric to be told first, the largest change first.
+
+    Throughput, else interactivity, else another metric. There is at least one point.
+    """
+    x, y = axes
+    metric = min((p.metric for p in points), key=lambda m: (m != y, m != x, m))
+    alike = [p for p in points if p.metric == metric and p.change is not None]
+    return tuple(sorted(alike, key=lambda p: -abs(p.change or 0.0)))
 
 
 def _worst(
@@ -215,13 +232,12 @@ def _worst(
     of: int,
     labels: Mapping[int, str],
 ) -> str:
-    """Return the largest change, its metric and where; throughput before others."""
-    x, y = comparison.axes
-    metric = min((p.metric for p in points), key=lambda m: (m != y, m != x, m))
-    alike = [point for point in points if point.metric == metric]
-    change = max((p.change for p in alike if p.change is not None), key=abs)
+    """Return the largest change, its metric and where; it is one of several places."""
+    alike = leading(points, comparison.axes)
+    told = list(dict.fromkeys(f"{100 * (p.change or 0.0):+.1f} %" for p in alike))
+    change = told[0] if len(told) == 1 else f"up to {told[0]}"
     where = f"{_share(alike, of)} ({_places(alike, labels)})"
-    return f"{100 * change:+.1f} % {METRICS[metric].phrase} at {where}"
+    return f"{change} {METRICS[alike[0].metric].phrase} at {where}"
 
 
 def _share(points: Iterable[PointChange], of: int) -> str:
@@ -238,8 +254,10 @@ def _places(points: Iterable[PointChange], labels: Mapping[int, str]) -> str:
     )
 
 
-def _like_for_like(found: LikeForLike) -> str:
-    said = f"like for like {100 * found.change:+.1f} %"
-    if found.low is None or found.high is None:
-        return said
-    return f"{said} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+def _like_for_like(found: LikeForLike, *, is_comparable: bool) -> str:
+    change = f"{100 * found.change:+.1f} %"
+    if found.low is not None and found.high is not None:
+        change += f" [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+    if is_comparable:
+        return f"like for like {change}"
+    return f"at matched points {change}, not like for like"

@@ -11,7 +11,14 @@ import pytest
 from dashboard.analysis.comparison import compare
 from dashboard.analysis.limits import limit
 from dashboard.analysis.noise import Noise, NoiseTable
-from dashboard.analysis.verdicts import Candidate, Verdict, headline, judge, sentence
+from dashboard.analysis.verdicts import (
+    Candidate,
+    Verdict,
+    headline,
+    judge,
+    leading,
+    sentence,
+)
 from tests.analysis.sweeps import CONCURRENCIES, METRICS, TRUTH, X, Y, simulated
 
 TTFT, P99 = "median_ttft", "p99_ttft"
@@ -222,10 +229,31 @@ def test_the_sentence_names_the_largest_change_and_every_place():
     found = judged(measured(**{Y: at, X: at}))
     said = sentence(found, baseline="run 1 of 2026-09-02", labels={2: "TP2"})
     assert said.startswith(
-        "regression: -9.0 % total throughput per GPU at 3 of 7 points "
+        "regression: up to -9.0 % total throughput per GPU at 3 of 7 points "
         "(TP2 c64, c128, c256), like for like "
     )
     assert said.endswith("], vs run 1 of 2026-09-02")
+
+
+def test_one_figure_for_all_places_is_not_the_largest_of_several():
+    place = judged(measured(**{Y: {64: 0.9}}))
+    assert sentence(place).startswith("regression: -10.0 % total throughput per GPU ")
+    alike = judged(measured(**{Y: {64: 0.9, 128: 0.9}}))
+    assert sentence(alike).startswith("regression: -10.0 % total throughput per GPU ")
+
+
+def test_what_is_not_comparable_is_not_called_like_for_like():
+    moved = comparison(measured(**{Y: 1.1}))
+    (found,) = judge([Candidate("a", moved, ("checkpoint",))])
+    said = sentence(found, baseline="run 1 of 2026-09-02")
+    assert said.startswith("not comparable: checkpoint differs, at matched points +")
+    assert said.endswith(", not like for like, vs run 1 of 2026-09-02")
+
+
+def test_the_leading_metric_is_throughput_however_large_another_is():
+    found = judged(measured(**{Y: {64: 0.93, 128: 0.91}, X: {64: 0.80}}))
+    points = leading(found.findings.losses, (X, Y))
+    assert [(p.metric, p.concurrency) for p in points] == [(Y, 128), (Y, 64)]
 
 
 def shares(losses, count=40):

@@ -81,6 +81,10 @@ def test_there_is_one_regression_and_it_is_over(all_runs: Path) -> None:
         "performance",
     )
     assert found.numbers["places"] == [["TP2", [64, 128, 256]]]
+    # One figure everywhere, and the sentence says of what it is.
+    assert found.change is not None
+    figure = f"up to {100 * found.change:+.1f} % total throughput per GPU at 3 of 7"
+    assert figure in found.summary
     assert found.recovered_by is not None
     assert found.recovered_by.github_run_id == 33600000007
     assert found.state == Regression.State.UNTRIAGED
@@ -93,6 +97,8 @@ def test_a_swap_is_not_comparable_and_keeps_its_numbers(all_runs: Path) -> None:
     assert found.reason == "checkpoint differs"
     assert found.numbers["like_for_like"]["pairs"] == 7
     assert round(found.numbers["like_for_like"]["change"], 3) == 0.067
+    assert "at matched points +6.7 % [" in found.sentence
+    assert "], not like for like, vs run 33300000002" in found.sentence
 
 
 def test_the_cancelled_run_is_judged_by_what_it_has(all_runs: Path) -> None:
@@ -100,6 +106,8 @@ def test_the_cancelled_run_is_judged_by_what_it_has(all_runs: Path) -> None:
     assert found.line.startswith(
         "improvement, partial: 8 of 16 points, image differs, acceptance synthetic: "
     )
+    # The points gained 4.0 to 6.9 %.
+    assert "up to +6.9 % total throughput per GPU at 8 of 8 points" in found.line
     (verdict,) = found.verdicts
     assert verdict.base is not None
     assert verdict.base.run_id == 31900000004
