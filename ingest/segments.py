@@ -91,7 +91,8 @@ def _notices(key_ids: set[int]) -> dict[int, list[Notice]]:
     """Return what staff put into the history of each key, by its id."""
     notices = list(
         Notice.objects.filter(
-            kind__in=[Notice.Kind.MARKER, Notice.Kind.BREAK]
+            Q(config_key__isnull=True) | Q(config_key_id__in=key_ids),
+            kind__in=[Notice.Kind.MARKER, Notice.Kind.BREAK],
         ).order_by("at", "pk")
     )
     if not notices:

@@ -89,15 +89,14 @@ def imported_changes(key: str) -> list[ConfigChange]:
 
 def notices(key: ConfigKey, github_run_ids: Iterable[int]) -> list[Notice]:
     """Return what staff say of a key or of its runs now, newest first."""
-    runs = set(github_run_ids)
-    valid = Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())
-    found = Notice.objects.filter(valid).select_related("run").order_by("-at", "-pk")
-    return [
-        notice
-        for notice in found
-        if notice.is_about(key)
-        and (notice.run is None or notice.run.github_run_id in runs)
-    ]
+    found = Notice.objects.filter(
+        Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now()),
+        Q(config_key__isnull=True) | Q(config_key=key),
+        Q(run__isnull=True) | Q(run__github_run_id__in=set(github_run_ids)),
+        framework__in=["", key.framework],
+        model__in=["", key.model],
+    )
+    return list(found.select_related("run").order_by("-at", "-pk"))
 
 
 def is_open(regression: Regression) -> bool:

@@ -311,17 +311,16 @@ def _staff_breaks(
     pairs: Iterable[Pair],
 ) -> Mapping[tuple[int, int], tuple[Change, ...]]:
     """Return the breaks that staff put between the sides, by their sweep ids."""
-    breaks = Notice.objects.filter(kind=Notice.Kind.BREAK).select_related("run")
+    between = [(head, base) for head, base in pairs if base is not None]
+    names = {head.config_key for head, _ in between}
+    breaks = Notice.objects.filter(
+        Q(config_key__isnull=True) | Q(config_key__key__in=names),
+        kind=Notice.Kind.BREAK,
+    ).select_related("run")
     notices = list(breaks.order_by("at", "pk"))
     if not notices:
         return {}
-    between = [(head, base) for head, base in pairs if base is not None]
-    keys = {
-        key.key: key
-        for key in ConfigKey.objects.filter(
-            key__in={head.config_key for head, _ in between}
-        )
-    }
+    keys = {key.key: key for key in ConfigKey.objects.filter(key__in=names)}
     return {
         (head.sweep_id, base.sweep_id): tuple(
             {"kind": NOTICE, "text": notice.text, "at": notice.at.isoformat()}

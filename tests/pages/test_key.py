@@ -18,6 +18,7 @@ from tests.factories import (
     ConfigDefinitionFactory,
     ConfigKeyFactory,
     EvalResultFactory,
+    NoticeFactory,
     RepositoryFactory,
 )
 from tests.pages.key_builders import KEY, START, add_sweep, derive, two_swaps
@@ -187,6 +188,27 @@ def test_notices_and_regressions_of_the_key_are_shown(client):
     assert "three points lost 9 %" in page
     assert 'href="#regressions-title">1</a>' in page
     assert "\u22129.0%" in page
+
+
+def test_a_notice_is_shown_where_every_scope_agrees(client):
+    sweep, other = add_sweep(0), add_sweep(1, key="other")
+    key = sweep.config_key
+    agreeing: list[dict[str, Any]] = [
+        {},
+        {"config_key": key},
+        {"framework": key.framework, "model": key.model},
+        {"run": sweep.run, "config_key": key},
+    ]
+    odd: list[dict[str, Any]] = [
+        {"config_key": other.config_key},
+        {"framework": "another"},
+        {"run": other.run},
+        {"config_key": key, "model": "another"},
+    ]
+    for number, scope in enumerate([*agreeing, *odd]):
+        NoticeFactory(text=f"said {number}.", at=START, **scope)
+    shown = [f"said {number}." in body(client) for number in range(8)]
+    assert shown == [True] * 4 + [False] * 4
 
 
 def test_one_sweep_is_a_visible_point_and_says_so(client):
