@@ -139,7 +139,10 @@ def _last_changes() -> Mapping[Line, LastChange]:
 
 
 def _newer_entries(changed: Mapping[Line, LastChange]) -> dict[Line, LastChange]:
-    """Return of the measured lines the changelog entry that is newer than a change."""
+    """Return of the measured lines the changelog entry that is newer than a change.
+
+    Dated as sweeps and /changes are: by when the run was published.
+    """
     name = Func(
         F("expanded_keys"),
         function="jsonb_array_elements_text",
@@ -147,15 +150,14 @@ def _newer_entries(changed: Mapping[Line, LastChange]) -> dict[Line, LastChange]
     )
     entries = (
         ChangelogEntry.objects.filter(run__publication=Run.Publication.OFFICIAL)
-        .annotate(key=name)
-        .values_list("key", "run__created_at", "run__github_run_id")
-        .distinct()
+        .annotate(key=name, at=Coalesce("run__published_at", "run__created_at"))
+        .order_by("key", "-at", "-run__github_run_id")
+        .distinct("key")
+        .values_list("key", "at", "run__github_run_id")
     )
-    newest: dict[str, LastChange] = {}
-    for key, at, run_id in entries:
-        known = newest.get(key)
-        if known is None or (at, run_id) > (known.at, known.run_id):
-            newest[key] = LastChange(at, "changelog entry", run_id)
+    newest = {
+        key: LastChange(at, "changelog entry", run_id) for key, at, run_id in entries
+    }
     lines = Sweep.objects.filter(state=Sweep.State.CURRENT).values_list(
         "config_key__key", "scenario"
     )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from dashboard.models import Regression
+from dashboard.models import Regression, Run
 from tests.factories import (
     ChangelogEntryFactory,
     CheckpointFactory,
@@ -64,6 +65,17 @@ def test_a_newer_changelog_entry_is_the_last_change(client):
     ChangelogEntryFactory(run=third.run)
     assert rows(client)[0]["last_change"] == "changelog entry"
     assert second.run_id != third.run_id
+
+
+def test_an_entry_is_dated_by_when_its_run_was_published(client):
+    first, second = add_sweep(0), add_sweep(5, image="img:2")
+    derive()
+    published = second.run.created_at + timedelta(days=1)
+    Run.objects.filter(pk=first.run_id).update(published_at=published)
+    ChangelogEntryFactory.create_batch(2, run=first.run)
+    (row,) = rows(client)
+    assert row["last_change"] == "changelog entry"
+    assert row["last_change_run_id"] == str(first.run.github_run_id)
 
 
 def test_only_open_regressions_are_counted(client):
