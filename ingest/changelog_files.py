@@ -1,7 +1,7 @@
 """A repository's whole changelog file: its entries as rows that belong to no run."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from django.db import transaction
@@ -157,10 +157,10 @@ def _could_be_key(text: str) -> bool:
     return KEY_GRAMMAR.fullmatch(text.replace("*", "x")) is not None
 
 
-def expand_again(repositories: Collection[Repository] | None = None) -> int:
+def expand_again() -> int:
     """Expand stored entries against the masters of today; return how many changed."""
-    owners = repositories or Repository.objects.filter(changelog__isnull=False)
-    changed = [entry for owner in set(owners) for entry in _renamed(owner)]
+    owners = Repository.objects.filter(changelog__isnull=False).distinct()
+    changed = [entry for owner in owners for entry in _renamed(owner)]
     names = ["expanded_keys", "retired_keys", "unknown_keys"]
     ChangelogEntry.objects.bulk_update(changed, names)
     return len(changed)
