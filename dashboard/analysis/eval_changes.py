@@ -150,7 +150,8 @@ def paired_change(found: Flips) -> ScoreChange:
 
 def spread(scores: Sequence[float]) -> float | None:
     """Return how far repeats of one eval lie apart; None for fewer than two."""
-    return max(scores) - min(scores) if len(scores) > 1 else None
+    # 0.97 - 0.95 is two points for people, a hair more in binary.
+    return round(max(scores) - min(scores), 6) if len(scores) > 1 else None
 
 
 def is_unstable(scores: Sequence[float]) -> bool:

@@ -120,6 +120,7 @@ def test_repeats_more_than_two_points_apart_are_unstable():
     assert spread([0.9697, 0.9447]) == pytest.approx(0.025)
     assert is_unstable([0.9697, 0.9447])
     assert not is_unstable([0.97, 0.96])
+    assert not is_unstable([0.97, 0.95])  # just two points
     assert not is_unstable([])
 
 
