@@ -78,7 +78,8 @@ def import_config_history(text: str, *, name: str, repository: str) -> ImportedH
 def _changes(text: str, done: ImportedHistory) -> list[Change]:
     """Read the lines; of two about the same change the later one counts."""
     found: dict[tuple[str, str, str], Change] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    # JSON may hold what splitlines() takes for the end of a line, U+2028 say.
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -72,6 +72,15 @@ def test_another_spelling_is_no_swap(history, old, new, is_swap):
     assert ConfigChange.objects.get().is_swap is is_swap
 
 
+def test_only_line_feeds_end_a_line(history):
+    text = "v1\u2028v2\u0085v3\x0b"
+    told = json.loads(line()) | {"new": text}
+    history.write_bytes(f"{json.dumps(told, ensure_ascii=False)}\r\n".encode())
+    run_command(history)
+    assert defects() == []
+    assert ConfigChange.objects.count() == 1
+
+
 def test_what_staff_say_of_a_spelling_counts(history):
     run_command(history, line(old="/models/mine", new=NEW))
     assert ConfigChange.objects.get().is_swap
