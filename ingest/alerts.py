@@ -1,4 +1,8 @@
-"""Tells a chat about new regressions: a message per run, each regression once."""
+"""Tells a chat about new regressions: a message per run, each at most once.
+
+A worker that is killed between the claim and the message loses that message: a chat
+that hears of a regression twice is read less than a list that never forgets.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

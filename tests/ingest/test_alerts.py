@@ -1,4 +1,4 @@
-"""New regressions are told to a chat: once each, whatever fails, and nothing runs."""
+"""New regressions are told to a chat: each at most once, and nothing in them runs."""
 
 # mypy: allow-untyped-calls
 
