@@ -1,7 +1,7 @@
 """The filters of the evaluation page, under their own and the official names."""
 
-from collections.abc import Iterable, Mapping
-from datetime import date
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, time
 from typing import Any, cast
 
 from django import forms
@@ -20,6 +20,7 @@ _OFFICIAL = {
     "e_bench": "task",
     "e_rundate": "date",
     "g_rundate": "date",
+    "g_runid": "asof_run",
 }
 _EVERYTHING = frozenset({"", "all", "any"})
 _GROUPS = {
@@ -28,6 +29,7 @@ _GROUPS = {
     for spelling in (model.name, model.label, model.group)
 }
 _LONGEST_QUOTE = 80
+LARGEST_ID = 2**63 - 1
 _MOST_NAMED = 100
 STATES: tuple[Outcome, ...] = (
     *("pass", "thin margin", "borderline", "fail"),
@@ -58,10 +60,23 @@ class EvaluationForm(forms.Form):
         input_formats=["%Y-%m-%d"],
         error_messages={"invalid": "date: not a date such as 2026-08-01."},
     )
+    asof_run = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST_ID,
+        error_messages=dict.fromkeys(
+            ("invalid", "min_value", "max_value"), "asof_run: not the id of a run."
+        ),
+    )
 
     def __init__(
-        self, query: QueryDict, offered: Mapping[str, list[str]], sorts: Iterable[str]
+        self,
+        query: QueryDict,
+        offered: Mapping[str, list[str]],
+        sorts: Iterable[str],
+        moment_of: Callable[[int], datetime | None],
     ) -> None:
+        self._moment_of = moment_of
         self.unofficial: Asked = asked_runs(query)
         self.ignored: list[str] = []
         self.said: set[str] = set()
@@ -106,11 +121,26 @@ class EvaluationForm(forms.Form):
     ) -> None:
         meant = _meant(target, value, allowed)
         is_date = target == "date" and _is_day(value)
-        if meant in allowed.get(target, ()) or is_date:
+        is_run = target == "asof_run" and value.isascii() and value.isdecimal()
+        if meant in allowed.get(target, ()) or is_date or is_run:
             asked.setdefault(target, meant)
         else:
             quoted = f"{name}={value}"
             self.ignored.append(one_line(quoted, _LONGEST_QUOTE))
+
+    def clean(self) -> dict[str, Any]:
+        """Read as of when scores are shown: the whole of a day, or a run."""
+        asked = self.cleaned_data
+        run_id = asked.get("asof_run")
+        if asked.get("date") and run_id:
+            self.add_error("asof_run", "asof_run: give a run or a date, not both.")
+        elif run_id:
+            asked["moment"] = self._moment_of(run_id)
+            if asked["moment"] is None:
+                self.add_error("asof_run", f"asof_run: run {run_id} is not stored.")
+        elif asked.get("date"):
+            asked["moment"] = datetime.combine(asked["date"], time.max, UTC)
+        return asked
 
     def is_valid(self) -> bool:
         """Tell whether every filter was understood, of several runs at least one."""

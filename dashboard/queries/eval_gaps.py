@@ -1,7 +1,6 @@
 """What was to be evaluated and left no score: of official sweeps, and of runs."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, time
 from typing import NamedTuple
 
 from dashboard.models import ConfigKey, EvalResult, Run, Sweep
@@ -49,11 +48,11 @@ def _site(run: Run, arm: ArmCoverage) -> tuple[int, str, str]:
 
 
 def _current(filters: EvalFilters) -> list[Sweep]:
-    """Return the sweeps that are current, or were at the end of a day."""
-    if filters.day is None:
+    """Return the sweeps that are current, or were at a moment."""
+    if filters.moment is None:
         found = official_sweeps().filter(state=Sweep.State.CURRENT)
     else:
-        found = sweeps_as_of(datetime.combine(filters.day, time.max, UTC))
+        found = sweeps_as_of(filters.moment)
     related = found.select_related("run__repository", "config_key", "checkpoint")
     return list(related.defer("planned"))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime
 from typing import NamedTuple
 
 from django.db.models import Exists, F, OuterRef, Q
@@ -22,10 +22,15 @@ class EvalFilters:
 
     model: str = ""
     task: str = ""
-    day: date | None = None
+    moment: datetime | None = None
     hardware: str = ""
     framework: str = ""
     key: str = ""
+
+    @property
+    def day(self) -> date | None:
+        """Return the day as of which scores are shown, None for today."""
+        return None if self.moment is None else self.moment.date()
 
 
 class Offered(NamedTuple):
@@ -68,8 +73,8 @@ def offered(asked: Iterable[int] = ()) -> Offered:
 def official_evals(filters: EvalFilters) -> list[JudgedEval]:
     """Return of each place and task the score of the newest official run.
 
-    A place is a config key, scenario, deployment and concurrency. With a day those
-    that were official by the end of it. Scores of held sweeps do not count.
+    A place is a config key, scenario, deployment and concurrency. With a moment those
+    that were official by then. Scores of held sweeps do not count.
     """
     held = Sweep.objects.filter(
         run=OuterRef("run"),
@@ -81,8 +86,8 @@ def official_evals(filters: EvalFilters) -> list[JudgedEval]:
         ~Exists(held), run__publication=Run.Publication.OFFICIAL, is_current=True
     )
     found = found.annotate(day=Coalesce("run__published_at", "run__created_at"))
-    if filters.day is not None:
-        found = found.filter(day__lte=datetime.combine(filters.day, time.max, UTC))
+    if filters.moment is not None:
+        found = found.filter(day__lte=filters.moment)
     place = ("config_key", "scenario", "deployment", "concurrency", "task")
     newest = found.order_by(*place, "-day", "-run__github_run_id").distinct(*place)
     return _listed(EvalResult.objects.filter(pk__in=newest.values("pk")))

@@ -27,6 +27,7 @@ from dashboard.queries import evaluation as queries
 from dashboard.queries.eval_gaps import eval_gaps
 from dashboard.queries.eval_standing import eval_standings
 from dashboard.queries.evaluation import EvalFilters
+from dashboard.queries.inference import official_moment
 from dashboard.queries.run_parts import JudgedEval
 from dashboard.views.asked_runs import (
     AskedState,
@@ -84,7 +85,7 @@ def evaluation_csv(request: HttpRequest) -> HttpResponse:
 def _form(request: HttpRequest) -> EvaluationForm:
     asked = asked_runs(request.GET).runs
     offered = queries.offered(run.run_id for run in asked)
-    return EvaluationForm(request.GET, offered._asdict(), SORTS)
+    return EvaluationForm(request.GET, offered._asdict(), SORTS, official_moment)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ class EvalsShown:
         """The filters; a link of runs alone opens on what these measured most of."""
         asked = self.form.cleaned_data
         names = ("model", "task", "hardware", "framework", "key")
-        filters = EvalFilters(day=asked["date"], **{n: asked[n] for n in names})
+        moment = asked.get("moment")
+        filters = EvalFilters(moment=moment, **{n: asked[n] for n in names})
         if not self.states or self.form.said & set(names):
             return filters
         places = [

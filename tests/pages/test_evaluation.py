@@ -68,6 +68,19 @@ def test_newest_official_score_of_each_place_is_listed(client):
     assert shown(client, f"?e_rundate={day}")[0] == (old.run.github_run_id, False)
 
 
+def test_scores_as_of_a_run_are_those_official_by_then(client):
+    old, new = official(), official()
+    new.run.created_at += timedelta(days=3)
+    new.run.save()
+    for query in ("asof_run", "g_runid"):
+        found = shown(client, f"?{query}={old.run.github_run_id}")
+        assert found == [(old.run.github_run_id, False)]
+    for query in ("asof_run=77", "asof_run=x", "asof_run=1&date=2026-08-01"):
+        answer = client.get(f"/evaluation?{query}")
+        assert answer.status_code == 400
+        assert "asof_run" in answer.content.decode()
+
+
 def test_held_sweep_brings_no_score(client):
     run = RunFactory(official=True)
     EvalResultFactory(run=run)
@@ -80,6 +93,30 @@ def test_scores_have_four_decimals_floor_and_outcome(client):
     page = client.get("/evaluation").content.decode()
     for text in ("0.5000", "0.94", "fail", "1319", "not measured"):
         assert text in page
+
+
+@pytest.mark.parametrize(
+    ("strict", "flexible", "n", "state", "note"),
+    [
+        (0.9447, 0.9447, 1319, "thin margin", ""),
+        (0.9350, 0.9350, 1319, "borderline", "borderline: strict"),
+        (0.8947, 0.8947, 1319, "fail", "fail: strict"),
+        (0.95, 0.95, 100, "too few questions", ""),
+        (None, 0.96, 1319, "not measured", "strict not measured"),
+        (0.9697, 0.7700, 1319, "fail", "the prompt template may be wrong"),
+        (0.9697, None, 1319, "pass", "flexible not measured"),
+    ],
+)
+def test_c30_states_are_told_with_their_reason(
+    client, strict, flexible, n, state, note
+):
+    official(strict=strict, flexible=flexible, score=strict, n=n)
+    (line,) = table(client)
+    assert line["state"] == state
+    assert note in line["notes"]
+    body = client.get("/evaluation").content.decode()
+    assert f">{state}</span>" in body
+    assert note in body
 
 
 def test_change_is_against_the_newest_score_of_the_same_segment(client):

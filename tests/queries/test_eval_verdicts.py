@@ -8,9 +8,10 @@ from dashboard.analysis.detection import ACCURACY, PERFORMANCE, regressions
 from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdict_report import text_report
-from dashboard.models import Sweep
+from dashboard.models import Regression, Sweep
 from dashboard.queries.run_verdicts import run_verdict
 from dashboard.queries.verdicts import judge_run
+from ingest.detection import judge_official
 from tests.factories import DeploymentFactory, EvalResultFactory
 from tests.verdict_builders import official, unofficial
 
@@ -114,3 +115,16 @@ def test_an_eval_that_failed_before_too_is_no_new_regression() -> None:
     head = unofficial(1)
     add_eval(head, 0.8940)
     assert regressions(judged(head)) == []
+
+
+def test_a_fall_of_accuracy_is_listed_and_detected_once() -> None:
+    base = official(0)
+    add_eval(base, 0.9697)
+    head = official(1)
+    add_eval(head, 0.9500)
+    assert judge_official(head.run) > 0
+    assert judge_official(head.run) == 0
+    (found,) = Regression.objects.all()
+    assert (found.kind, found.run) == ("accuracy", head.run)
+    assert found.change == pytest.approx(-0.0197)
+    assert found.numbers["verdict"]["evals"][0]["level"] == "red"
