@@ -90,10 +90,14 @@ def _pr_comments() -> bool:
 
 def _alert_url() -> str:
     url = _text("FRONTIERBOARD_ALERT_URL")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = urlsplit("")
     is_local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
     plain = parts.scheme == "http" and is_local
-    if url and not (parts.hostname and (parts.scheme == "https" or plain)):
+    is_one = parts.hostname and url.split() == [url]
+    if url and not (is_one and (parts.scheme == "https" or plain)):
         # The value itself is a secret.
         raise ImproperlyConfigured(
             "FRONTIERBOARD_ALERT_URL must begin with https:// (http:// on this "

@@ -62,9 +62,9 @@ class StoredJudgement(NamedTuple):
         return self.at, self.github_run_id
 
     @property
-    def commit(self) -> tuple[object, ...] | None:
+    def commit(self) -> tuple[int, str] | None:
         """Return what repeats share, None where the commit is unknown."""
-        return (*self.place, self.repository_id, self.sha) if self.sha else None
+        return (self.repository_id, self.sha) if self.sha else None
 
 
 @dataclass(slots=True)
@@ -123,7 +123,9 @@ def _runs_to_judge(keys: set[SweepKey], changed: set[int]) -> set[int]:
     )
     sweeps = sorted(map(StoredJudgement._make, rows), key=lambda s: s.moment)
     # A repeat is told once, by the earliest run, and is part of a baseline.
-    commits = {s.commit for s in sweeps if s.run_id in changed} - {None}
+    # Of a hidden run, too, which has no sweep in the record any more.
+    runs = Run.objects.filter(pk__in=changed).exclude(sha="")
+    commits = set(runs.values_list("repository_id", "sha"))
     places = {s.place for s in sweeps if s.run_id in changed}
     touched = {s.sweep_id for s in sweeps if s.commit in commits}
     touched |= _with_extended(changed)

@@ -9,6 +9,7 @@ from datetime import datetime
 import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, OperationalError, transaction
+from django.db.models import Q
 
 from dashboard.models import Checkpoint, Generation, Repository, Run, Sweep
 from dashboard.queries.missing import runs_without_history
@@ -343,8 +344,10 @@ def derive_history(scope: Mapping[str, str]) -> int:
         before = breaks_of(keys)
         changed = derive_segments(keys)
         broken = {run for run, _ in before ^ breaks_of(keys)}
-        detect(keys, Run.objects.filter(pk__in=broken))
-        # Verdicts on unofficial and held sweeps look at breaks themselves.
+        # A held sweep has no place in a history and is judged all the same.
+        held = Q(sweeps__state=Sweep.State.HELD, sweeps__config_key__in=dict(keys))
+        detect(keys, Run.objects.filter(Q(pk__in=broken) | held).distinct())
+        # Verdicts on unofficial sweeps look at breaks themselves.
         Generation.bump()
     return changed
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 
 from dashboard.models import ChangelogEntry, Correction, Point, Run, Sweep
@@ -54,6 +54,7 @@ class StoredSweep(NamedTuple):
     state_reason: str
     extends_id: int | None
     official_at: datetime | None
+    has_usable: bool
 
     @property
     def is_official(self) -> bool:
@@ -120,6 +121,8 @@ def _stored_sweeps(keys: set[SweepKey]) -> list[StoredSweep]:
         config_key_id__in={key_id for key_id, _ in keys},
         scenario__in={scenario for _, scenario in keys},
     )
+    usable = Point.objects.filter(sweep=OuterRef("pk"), is_current=True, is_out=False)
+    found = found.annotate(has_usable=Exists(usable))
     names = [_JOINED.get(name, name) for name in StoredSweep._fields]
     sweeps = [StoredSweep(*row) for row in found.values_list(*names)]
     asked = [s for s in sweeps if (s.config_key_id, s.scenario) in keys]
@@ -244,7 +247,7 @@ def _hold_reason(
     standing: Standing, current: Standing | None, extensions: list[Standing]
 ) -> str:
     """Return why a sweep may not become current, or an empty text."""
-    if not standing.sweep.received_count:
+    if not standing.sweep.has_usable:
         return "no usable point"
     if standing.decision == Correction.Action.HOLD:
         return "held by a person"

@@ -103,6 +103,8 @@ def _fault(model: str, task: str, minimum: object) -> str:
         return f"{minimum!r} is no number"
     if not 0 <= minimum <= 1:
         return f"{minimum} is no fraction in [0, 1]"
+    if "\0" in model or "\0" in task:
+        return "the name holds NUL"
     if len(model) > _length("model") or len(task) > _length("task") or not task:
         return "the name is empty or too long"
     return ""

@@ -14,7 +14,13 @@ import pandas as pd
 
 from dashboard.analysis.hypervolume import hypervolume, shortfalls
 from dashboard.analysis.noise import NoiseTable
-from dashboard.analysis.pairing import Measured, Place, measured, shared
+from dashboard.analysis.pairing import (
+    Measured,
+    Place,
+    excluded_places,
+    measured,
+    shared,
+)
 from dashboard.analysis.pareto import Floats, goodness
 from dashboard.vocabulary.metrics import METRICS, TOKENS_PER_USER
 
@@ -81,7 +87,8 @@ class Coverage:
     ``lost`` and ``gained`` are deployments with their concurrencies. ``lost_x_range``
     are the stretches, none to two, of the base's x that only lost places reached: of
     the base's own values, so that noise loses nothing. ``left_out_base`` and
-    ``left_out_head`` count the places where a flag keeps every point off.
+    ``left_out_head`` count the places where no point can be used; ``excluded_head``
+    counts those of them that a person took out.
     """
 
     lost: tuple[tuple[int, tuple[int, ...]], ...]
@@ -91,6 +98,7 @@ class Coverage:
     planned: int | None
     left_out_base: int = 0
     left_out_head: int = 0
+    excluded_head: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +181,10 @@ def compare(
         like_for_like=_like_for_like(places, old[:, :2], new[:, :2], axes, noise),
         worst_local=_worst_local(places, old[:, :2], new[:, :2], axes),
         coverage=_coverage(
-            *sides, received=len({*sides[1].places, *sides[1].out}), planned=planned
+            *sides,
+            received=len({*sides[1].places, *sides[1].out}),
+            planned=planned,
+            excluded=len(sides[1].out & excluded_places(head)),
         ),
         points=tuple(_point_changes(places, old, new, names, noise)),
         best_at=tuple(_best_at(sides[0].values, sides[1].values, axes)),
@@ -198,6 +209,8 @@ def _like_for_like(
     log_ratios = _redrawn(base[usable], head[usable], scale)
     low, high = np.expm1(np.quantile(log_ratios, INTERVAL))
     # Normal, since 2,000 draws cannot tell the small values that many keys ask for.
+    if not np.isfinite(log_ratios).all():
+        return LikeForLike(change, None, None, len(kept))
     p = erfc(abs(log(1 + change)) / float(log_ratios.std()) / sqrt(2))
     return LikeForLike(change, float(low), float(high), len(kept), p)
 
@@ -208,7 +221,9 @@ def _area_change(base: Floats, head: Floats, axes: Axes) -> float | None:
         return None
     old, new = (_area(values[_placeable(values)]) for values in (base, head))
     # Without a point on one side there is no ratio, only coverage.
-    return new / old - 1 if old > 0 and new > 0 else None
+    if not (isfinite(old) and isfinite(new) and old > 0 and new > 0):
+        return None
+    return new / old - 1
 
 
 def _area(values: Floats) -> float:
@@ -258,7 +273,12 @@ def _worst_local(
 
 
 def _coverage(
-    base: Measured, head: Measured, *, received: int, planned: int | None
+    base: Measured,
+    head: Measured,
+    *,
+    received: int,
+    planned: int | None,
+    excluded: int,
 ) -> Coverage:
     old, new = ({*side.places, *side.out} for side in (base, head))
     return Coverage(
@@ -269,6 +289,7 @@ def _coverage(
         planned=planned,
         left_out_base=len(base.out),
         left_out_head=len(head.out),
+        excluded_head=excluded,
     )
 
 

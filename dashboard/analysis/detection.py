@@ -113,6 +113,9 @@ def _coverage(verdict: SweepVerdict) -> Finding | None:
         return None
     coverage = comparison.coverage
     lost = named_places(coverage.lost, verdict)
+    unusable = coverage.left_out_head - coverage.excluded_head - coverage.left_out_base
+    if unusable > 0:
+        return _unusable(coverage, unusable)
     if coverage.planned is not None:
         return _unplanned_gap(coverage, coverage.planned, lost)
     if verdict.breaks or not lost:
@@ -122,6 +125,16 @@ def _coverage(verdict: SweepVerdict) -> Finding | None:
     summary = f"{count} of {count + kept} points of the baseline are missing"
     change = -count / (count + kept)
     return Finding(COVERAGE, change, change <= -STRONG_GAP, summary, lost)
+
+
+def _unusable(coverage: Coverage, count: int) -> Finding:
+    """Return that points arrived which cannot be true, where the baseline's could."""
+    change = -count / coverage.received
+    summary = (
+        f"{count} of {coverage.received} points cannot be used: "
+        "a physical check keeps them off the frontier"
+    )
+    return Finding(COVERAGE, change, change <= -STRONG_GAP, summary, [])
 
 
 def _unplanned_gap(

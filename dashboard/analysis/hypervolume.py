@@ -21,7 +21,9 @@ def hypervolume(xs: Floats, ys: Floats) -> Floats:
     heights = np.maximum(np.maximum.accumulate(heights, axis=-1), 0)
     ends = np.zeros((*falling.shape[:-1], 1))
     widths = -np.diff(np.concatenate((falling, ends), axis=-1), axis=-1)
-    area: Floats = (widths * heights).sum(axis=-1)
+    # What overflows is infinite: whoever compares areas looks whether they are finite.
+    with np.errstate(over="ignore", invalid="ignore"):
+        area: Floats = (widths * heights).sum(axis=-1)
     return area
 
 

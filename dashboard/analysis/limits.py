@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 from types import MappingProxyType
 
 from scipy.stats import false_discovery_control
@@ -101,7 +101,7 @@ def discoveries(comparisons: Sequence[Comparison]) -> list[Discovered]:
             (number, tested, tested.p)
             for number, comparison in enumerate(comparisons)
             for tested in _tested(comparison, deciding=deciding)
-            if tested.p is not None
+            if tested.p is not None and isfinite(tested.p)
         ]
         if not family:
             continue

@@ -62,6 +62,19 @@ def measured(points: pd.DataFrame, metrics: Sequence[str]) -> Measured:
     return Measured(tuple(found), kept, frozenset(places) - frozenset(found))
 
 
+def excluded_places(points: pd.DataFrame) -> frozenset[Place]:
+    """Return where a person took a point out; none without ``is_excluded``."""
+    if "is_excluded" not in points:
+        return frozenset()
+    out = points[points["is_excluded"].to_numpy(dtype=np.bool_)]
+    return frozenset(
+        Place(int(deployment), int(concurrency))
+        for deployment, concurrency in zip(
+            out["deployment"], out["concurrency"], strict=True
+        )
+    )
+
+
 def shared(base: Measured, head: Measured) -> tuple[Place, ...]:
     """Return the places that both sides measured, sorted."""
     return tuple(sorted(frozenset(base.places) & frozenset(head.places)))

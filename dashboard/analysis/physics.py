@@ -12,6 +12,10 @@ LITTLE_RANGE = (0.60, 1.15)
 SUM_TOLERANCE = 0.01
 # Producers round aggregates to five decimals.
 ROUNDING = 1e-5
+# In tok/s per GPU or user, and in s: a thousand times what any system does.
+LARGEST_RATE = 1e7
+LONGEST_S = 30 * 86_400.0
+_RATES = ("tput_per_gpu", "intvty")
 
 # Written once: 20,000 rows ask for each of them.
 _PERCENTILE_KEYS = {
@@ -46,6 +50,7 @@ def physical_flags(m: Measurement) -> list[FlagText]:
     checks = (
         _gpu_count,
         _signs,
+        _magnitudes,
         _throughput_sum,
         _littles_law,
         _percentile_order,
@@ -100,6 +105,17 @@ def _signs(m: Measurement) -> Iterator[FlagText]:
         yield "negative_value", f"negative: {', '.join(negative[:5])}"
     if m.metrics.get("tput_per_gpu") == 0:
         yield "zero_throughput", "throughput is zero"
+
+
+def _magnitudes(m: Measurement) -> Iterator[FlagText]:
+    large = sorted(
+        name
+        for name, value in m.metrics.items()
+        if (name.endswith(_RATES) and value > LARGEST_RATE)
+        or (name.endswith(LATENCIES) and value > LONGEST_S)
+    )
+    if large:
+        yield "implausible_value", f"beyond anything physical: {', '.join(large[:5])}"
 
 
 def _denominators(m: Measurement) -> tuple[float, float, float] | None:

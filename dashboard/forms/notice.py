@@ -7,6 +7,8 @@ from django import forms
 from dashboard.forms.pairing import BaseForm
 from dashboard.models import ConfigKey, Notice
 
+LONGEST_NOTICE = 4000
+
 
 class NoticeForm(BaseForm):
     """A notice about keys that there are; a part of a history does not expire."""
@@ -19,6 +21,8 @@ class NoticeForm(BaseForm):
         text: str = self.cleaned_data["text"].strip()
         if not text:
             raise forms.ValidationError("Say something.")
+        if len(text) > LONGEST_NOTICE:
+            raise forms.ValidationError(f"At most {LONGEST_NOTICE} characters.")
         return text
 
     def clean_framework(self) -> str:

@@ -51,6 +51,15 @@ FLAGS = {
             ),
         ),
         Flag(
+            "implausible_value",
+            "beyond anything physical",
+            is_out=True,
+            meaning=(
+                "More than ten million tokens per second and GPU or user, or a latency "
+                "above a month: no machine measured that."
+            ),
+        ),
+        Flag(
             "percentile_order",
             "percentiles out of order",
             is_out=True,

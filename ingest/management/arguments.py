@@ -29,9 +29,12 @@ def repository_name(text: str) -> str:
 def text_of(path: Path) -> str:
     """Read a file of UTF-8; raises CommandError."""
     try:
-        if path.stat().st_size > MOST_BYTES:
+        # A device has no size: what is read is counted.
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
             raise CommandError(f"{path}: more than {MOST_BYTES:,} bytes")
-        return path.read_text(encoding="utf-8")
+        return content.decode()
     except OSError as error:
         raise CommandError(f"cannot be read: {error}") from error
     except UnicodeDecodeError as error:

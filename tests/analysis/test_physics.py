@@ -189,3 +189,11 @@ def test_percentiles_of_latency_rise_and_of_interactivity_fall(
 def test_invalid_power_is_flagged_and_absent_power_is_not() -> None:
     assert codes(measured(power_valid=False)) == ["power_invalid"]
     assert codes(measured(power_valid=None)) == codes(measured(power_valid=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"), [("median_intvty", 1.1e7), ("p99_ttft", 3e6)]
+)
+def test_what_no_machine_can_do_is_implausible(metric: str, value: float) -> None:
+    assert "implausible_value" in codes(measured({metric: value}))
+    assert "implausible_value" not in codes(measured({metric: value / 100}))

@@ -113,3 +113,36 @@ def test_noise_that_is_measured_later_changes_no_verdict_on_the_past():
         set(Sweep.objects.values_list("config_key_id", "scenario")), Run.objects.all()
     )
     assert outcome() == before
+
+
+def test_hiding_the_first_of_two_repeats_leaves_the_regression_of_the_other():
+    arrive(day=1, sha="a" * 40)
+    arrive(day=5, sha="b" * 40, scale=0.8)
+    arrive(day=6, sha="b" * 40, scale=0.8)
+    assert Regression.objects.get(is_active=True).sweep.official_at.day == START.day + 5
+    hidden = Sweep.objects.get(official_at__day=START.day + 5)
+    Sweep.objects.filter(pk=hidden.pk).update(state=None, segment=None)
+    keys = {(hidden.config_key_id, hidden.scenario)}
+    derive_segments(keys)
+    detect(keys, [hidden.run])
+    assert Regression.objects.get(is_active=True).sweep.official_at.day == START.day + 6
+
+
+def test_points_that_cannot_be_used_are_a_loss_of_coverage():
+    arrive(day=1, sha="a" * 40)
+    arrive(day=2, sha="b" * 40)
+    newest = Sweep.objects.get(official_at__day=START.day + 2)
+    newest.points.update(is_out=True)
+    detect({(newest.config_key_id, newest.scenario)}, [newest.run])
+    found = Regression.objects.get(is_active=True)
+    assert (found.kind, found.change) == ("coverage", -1.0)
+    assert "cannot be used" in found.summary
+
+
+def test_absurd_numbers_are_judged_and_break_nothing():
+    arrive(day=1, sha="a" * 40)
+    head = unofficial(2, scale=1e160)
+    head.points.update(median_intvty=1e160)
+    (verdict,) = judge_run(head.run)
+    assert verdict.judged.comparison is not None
+    assert verdict.judged.comparison.like_for_like is None
