@@ -7,13 +7,8 @@ from django import forms
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from dashboard.forms.fields import (
-    ModelChoice,
-    NamedChoice,
-    NamedChoices,
-    allowed_values,
-    cut,
-)
+from dashboard.forms.fields import ModelChoice, NamedChoice, NamedChoices
+from dashboard.forms.filters import FilterForm
 from dashboard.models import Regression
 from dashboard.vocabulary.frameworks import framework_label
 from dashboard.vocabulary.hardware import hardware_label, hardware_order
@@ -21,17 +16,14 @@ from dashboard.vocabulary.models import model_group
 
 LONGEST_KEY = 200
 LONGEST_NOTE = 4000
-MOST_NAMED = 10
 LARGEST_ID = 2**63 - 1
 REGRESSIONS, IMPROVEMENTS = "regressions", "improvements"
 NOBODY = "nobody"
 # Of the select of owners: leave it, take it away.
 KEEP, NO_OWNER = "", "0"
 
-Choices = Iterable[tuple[str, str]]
 
-
-class RegressionFilterForm(forms.Form):
+class RegressionFilterForm(FilterForm):
     """The filters of the list, over what is stored."""
 
     show = NamedChoice(
@@ -90,32 +82,14 @@ class RegressionFilterForm(forms.Form):
     ) -> None:
         """Read ``query`` and offer what is stored."""
         super().__init__(query, label_suffix="")
-        self._models = list(models)
-        groups = sorted({model_group(name) for name in self._models}, key=str.lower)
-        self._offer("model", [(group, group) for group in groups])
+        self.models = tuple(models)
+        groups = sorted({model_group(name) for name in self.models}, key=str.lower)
+        self.offer("model", [(group, group) for group in groups])
         gpus = sorted(hardware, key=hardware_order)
-        self._offer("hardware", [(name, hardware_label(name)) for name in gpus])
-        self._offer("framework", [(n, framework_label(n)) for n in frameworks])
+        self.offer("hardware", [(name, hardware_label(name)) for name in gpus])
+        self.offer("framework", [(n, framework_label(n)) for n in frameworks])
         named = [name for name in owners if name != NOBODY]
-        self._offer("owner", [(name, name) for name in (NOBODY, *named)])
-
-    def _offer(self, name: str, choices: Choices) -> None:
-        cast("NamedChoice", self.fields[name]).choices = [("", "all"), *choices]
-
-    @property
-    def faults(self) -> list[tuple[str, str, list[str]]]:
-        """Return each complaint: the parameter, why, and what it would take."""
-        return [
-            (name, str(error), allowed_values(self.fields[name]))
-            for name, errors in self.errors.items()
-            for error in errors
-        ]
-
-    @property
-    def ignored(self) -> list[str]:
-        """Return the parameters that mean nothing here, long names cut."""
-        unknown = [name for name in self.data if name not in self.fields]
-        return [cut(name) for name in unknown[:MOST_NAMED]]
+        self.offer("owner", [(name, name) for name in (NOBODY, *named)])
 
     @property
     def shows_improvements(self) -> bool:
@@ -126,15 +100,12 @@ class RegressionFilterForm(forms.Form):
     def asked(self) -> Mapping[str, Any]:
         """Return every filter of a valid form, by the names of the query's filters."""
         asked = self.cleaned_data
-        group = asked["model"]
         truth = {"": None, "yes": True, "no": False}
         return {
             "states": tuple(asked["state"]),
             "kinds": tuple(asked["kind"]),
             "key": asked["key"],
-            "models": tuple(
-                m for m in self._models if group and model_group(m) == group
-            ),
+            "models": self.families,
             "hardware": asked["hardware"],
             "framework": asked["framework"],
             "owner": asked["owner"],
@@ -152,16 +123,11 @@ class RegressionFilterForm(forms.Form):
     @property
     def active_filters(self) -> list[str]:
         """Return the filters that narrow the list, in words."""
-        asked = self.cleaned_data
         named = (
             *("key", "state", "kind", "model", "hardware", "framework"),
             *("owner", "recovered", "active", "run"),
         )
-        return [f"{name} {_text(asked[name])}" for name in named if asked.get(name)]
-
-
-def _text(value: object) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)
+        return self.in_words(named)
 
 
 class TriageForm(forms.Form):

@@ -106,7 +106,7 @@ class RegressionsFeed(BaseFeed):
 def regressions_feed(request: HttpRequest) -> HttpResponse:
     form = filter_form(request.GET)
     if not form.is_valid():
-        said = "\n".join(f"{name}: {message}" for name, message, _ in form.faults)
+        said = "\n".join(form.sentences)
         return HttpResponseBadRequest(said, content_type="text/plain; charset=utf-8")
     filters = RegressionFilters(**form.asked)
     return RegressionsFeed(filters, request.GET.urlencode())(request)
