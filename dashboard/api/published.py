@@ -166,7 +166,10 @@ def benchmarks(
     if asked.exact and day is None and asked.run_id is None:
         raise RequestFault("date", "exact asks for the rows of a date: name one.")
     moment = published.Moment(day=day, exact=asked.exact, run_id=asked.run_id)
-    return array(request, published.newest_rows(_models(asked.model), moment))
+    models = _models(asked.model)
+    return array(
+        request, (models, moment), lambda: published.newest_rows(models, moment)
+    )
 
 
 @router.get("/benchmarks/history", response={200: list[HistoryRow], 400: ErrorBody})
@@ -189,27 +192,27 @@ def benchmarks_history(
 @unchanged
 def availability(request: HttpRequest) -> HttpResponse:
     """Return which configurations were measured on which day."""
-    return array(request, published_days.available_rows())
+    return array(request, "", published_days.available_rows)
 
 
 @router.get("/evaluations", response=list[EvalRow])
 @unchanged
 def evaluations(request: HttpRequest) -> HttpResponse:
     """Return all official evals."""
-    return array(request, published.eval_rows())
+    return array(request, "", published.eval_rows)
 
 
 @router.get("/reliability", response=list[ReliabilityRow])
 @unchanged
 def reliability(request: HttpRequest) -> HttpResponse:
     """Return how jobs fared, a row per run and GPU."""
-    return array(request, published_days.reliability_rows())
+    return array(request, "", published_days.reliability_rows)
 
 
 @router.get("/workflow-info", response={200: WorkflowBody, 400: ErrorBody})
 @unchanged
 def workflow_info(
-    request: HttpRequest,
+    request: HttpRequest,  # noqa: ARG001  # ninja's signature
     asked: Annotated[
         str, Query(alias="date", description="YYYY-MM-DD, UTC; the newest if left out")
     ] = "",
@@ -218,7 +221,7 @@ def workflow_info(
     day = _day("date", asked) or published_days.newest_day()
     nothing: dict[str, Any] = {"runs": [], "changelogs": [], "configs": []}
     told = published_days.workflows(day) if day else nothing
-    return whole(request, orjson.dumps(told))
+    return whole(orjson.dumps(told))
 
 
 @require_safe
@@ -240,7 +243,7 @@ def unofficial_run(request: HttpRequest) -> HttpResponse:
         message = " ".join(str(one["reason"]) for one in missing)
         status = HTTPStatus.BAD_REQUEST if is_bad else HTTPStatus.NOT_FOUND
         return _refused(message, status)
-    return whole(request, _unofficial_body(runs, missing))
+    return whole(_unofficial_body(runs, missing))
 
 
 def _asked_runs(asked: list[str]) -> tuple[list[Run], list[dict[str, object]]]:

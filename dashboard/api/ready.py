@@ -2,17 +2,22 @@
 
 import gzip
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
 
+from django.core.cache import cache
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.cache import patch_vary_headers
 
-from dashboard.caching import data_etag
+from dashboard.caching import current_generation, data_etag
+from dashboard.vocabulary.version import VERSION
 
 JSON = "application/json"
 # A quarter of the time of the usual level for a tenth more bytes.
 LEVEL = 1
-SMALLEST = 1_000
+# Bytes of a packed answer that is kept, and for how long at most.
+MOST_KEPT = 8 << 20
+KEPT_S = 86_400
 GZIP_WINDOW = 16 + zlib.MAX_WBITS
 # So many characters are sent at a time.
 PIECE = 1 << 16
@@ -24,21 +29,41 @@ def ready_etag(request: HttpRequest, *_args: object, **_asked: object) -> str:
     return f'{data_etag(request)[:-1]}{packed}"'
 
 
-def array(request: HttpRequest, texts: Iterable[str]) -> HttpResponse:
-    """Answer with an array of objects."""
-    return whole(request, f"[{','.join(texts)}]".encode())
+def array(
+    request: HttpRequest, asked: object, make: Callable[[], Iterable[str]]
+) -> HttpResponse:
+    """Answer with an array of objects, kept until the data change.
+
+    ``asked`` says what is asked for, apart from how the address writes it.
+    """
+    key = _key(request, asked)
+    packed: bytes | None = cache.get(key)
+    if packed is None:
+        body = f"[{','.join(make())}]".encode()
+        packed = gzip.compress(body, LEVEL, mtime=0)
+        if len(packed) <= MOST_KEPT:
+            cache.set(key, packed, KEPT_S)
+    if _takes_gzip(request):
+        return _response(packed, is_packed=True)
+    return _response(gzip.decompress(packed), is_packed=False)
 
 
-def whole(request: HttpRequest, body: bytes) -> HttpResponse:
-    """Answer with JSON that is there as a whole."""
-    is_packed = _takes_gzip(request) and len(body) >= SMALLEST
-    response = HttpResponse(
-        gzip.compress(body, LEVEL, mtime=0) if is_packed else body, content_type=JSON
-    )
+def whole(body: bytes) -> HttpResponse:
+    """Answer with JSON that is small."""
+    return _response(body, is_packed=False)
+
+
+def _response(body: bytes, *, is_packed: bool) -> HttpResponse:
+    response = HttpResponse(body, content_type=JSON)
     if is_packed:
         response["Content-Encoding"] = "gzip"
     patch_vary_headers(response, ["Accept-Encoding"])
     return response
+
+
+def _key(request: HttpRequest, asked: object) -> str:
+    text = f"{VERSION} {current_generation()} {request.path} {asked}"
+    return f"ready:{sha256(text.encode()).hexdigest()}"
 
 
 def streamed(request: HttpRequest, texts: Iterable[str]) -> StreamingHttpResponse:

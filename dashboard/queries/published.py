@@ -46,6 +46,8 @@ IDENTITY = (
     *("sweep__config_key__hardware", "sweep__config_key__precision"),
     *("sweep__scenario", "deployment", "concurrency"),
 )
+# By numbers where there are some: sorting names takes three times as long.
+PLACE = ("sweep__config_key_id", "sweep__scenario", "deployment_id", "concurrency")
 AGE = ("at", "sweep__run__github_run_id", "attempt", "pk")
 
 
@@ -73,12 +75,12 @@ def newest_rows(models: Sequence[str], moment: Moment) -> Iterator[str]:
     if moment.is_now:
         points = points.exclude(raw_record__artifact__name=provenance.HISTORY)
     newest_first = [f"-{name}" for name in AGE]
-    found = points.order_by(*IDENTITY, *newest_first).distinct(*IDENTITY)
+    found = points.order_by(*PLACE, *newest_first).distinct(*PLACE)
     yield from _texts(_newest_ids(found), newest_text())
 
 
 def _newest_ids(points: QuerySet[Point]) -> list[int]:
-    """Return one point per identity; several names of a framework are one."""
+    """Return one point per identity: keys may share one, a framework have two names."""
     newest: dict[tuple[object, ...], tuple[Any, ...]] = {}
     for framework, *rest in points.values_list(*IDENTITY, *AGE):
         place = (canonical_framework(framework), *rest[: -len(AGE)])
