@@ -4,7 +4,10 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from dashboard.analysis.segments import GRID, Change
+
 Places = list[tuple[str, list[int]]]
+Plan = Collection[tuple[str, int]]
 
 _DROPPING = re.compile(r"\b(drop|remov|prun|retir|delete|deleting)", re.IGNORECASE)
 
@@ -26,7 +29,7 @@ class Dropped:
 
 def dropped(
     places: Iterable[tuple[str, Iterable[int]]],
-    planned: Collection[tuple[str, int]] | None,
+    planned: Plan | None,
     descriptions: Iterable[str] = (),
 ) -> Dropped:
     """Sort dropped places by whether the plan still names them; None is no plan.
@@ -49,6 +52,35 @@ def dropped(
         on_purpose += [(label, gone)] if gone else []
         lost += [(label, missing)] if missing else []
     return Dropped(on_purpose, lost, untold, tuple(quotes))
+
+
+def intended(
+    changes: Iterable[Change], before: Plan | None, after: Plan | None
+) -> list[Change]:
+    """Return the changes, those of a grid without what only did not come.
+
+    ``before`` and ``after`` are the plans of the sweeps, None where unknown: what the
+    later one still asks for was not dropped, what the earlier one asked for already
+    was not added.
+    """
+    found = []
+    for change in changes:
+        if change["kind"] != GRID:
+            found.append(change)
+            continue
+        went = _unplanned(change["dropped"], after)
+        came = _unplanned(change["added"], before)
+        if went or came:
+            found.append({**change, "dropped": went, "added": came})
+    return found
+
+
+def _unplanned(
+    places: Iterable[tuple[str, Iterable[int]]], planned: Plan | None
+) -> list[list[object]]:
+    found = dropped(places, planned)
+    kept = found.untold if planned is None else found.on_purpose
+    return [[label, concurrencies] for label, concurrencies in kept]
 
 
 def _parted(

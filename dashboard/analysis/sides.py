@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Protocol, TypeVar
 
 from dashboard.analysis.comparison import Axes
+from dashboard.analysis.dropped import Dropped, Places, dropped
 from dashboard.analysis.eval_verdicts import EvalVerdict, failed_words
 from dashboard.analysis.segments import NOTICE, Change, SweepIdentity
 from dashboard.analysis.verdicts import Judged, Verdict, headline, sentence
@@ -35,7 +36,8 @@ class Side:
     ``at`` is the date under which it counts: the official one, else ``measured_at``.
     ``folded`` are sweeps whose points stand with its own: what only added points to
     it, and ``repeats`` of them are of other runs on the same commit. ``segment`` is
-    null for what is not in the official history.
+    null for what is not in the official history. ``plan`` are the planned (deployment
+    label, concurrency), None where no plan is known.
     """
 
     sweep_id: int
@@ -51,6 +53,7 @@ class Side:
     received: int
     planned: int | None
     identity: SweepIdentity
+    plan: frozenset[tuple[str, int]] | None = None
     repository_id: int = 0
     sha: str = ""
     segment: int | None = None
@@ -111,6 +114,22 @@ class SweepVerdict:
     def age_days(self) -> int | None:
         """Return how much older the baseline is; negative for a later one."""
         return None if self.base is None else (self.head.at - self.base.at).days
+
+    @property
+    def lost(self) -> Places:
+        """Return what only the base measured, although it was planned or may be."""
+        return [*self._gone.lost, *self._gone.untold]
+
+    @property
+    def unplanned(self) -> Places:
+        """Return what only the base measured, since nobody plans it any more."""
+        return self._gone.on_purpose
+
+    @property
+    def _gone(self) -> Dropped:
+        comparison = self.judged.comparison
+        gone = comparison.coverage.lost if comparison else ()
+        return dropped([(self.labels[pk], cs) for pk, cs in gone], self.head.plan)
 
     @property
     def is_old(self) -> bool:

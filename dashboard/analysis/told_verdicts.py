@@ -65,6 +65,24 @@ class ToldVerdict:
         return said not in (Verdict.NOT_COMPARABLE, Verdict.NO_BASELINE)
 
     @property
+    def lost(self) -> list[Any]:
+        """Return what only the base measured and the head's plan asks for or may."""
+        coverage = self.numbers["coverage"] or {}
+        gone = {(label, c) for label, found in self.unplanned for c in found}
+        rest = [
+            [label, [c for c in concurrencies if (label, c) not in gone]]
+            for label, concurrencies in coverage.get("lost", ())
+        ]
+        return [place for place in rest if place[1]]
+
+    @property
+    def unplanned(self) -> list[Any]:
+        """Return what only the base measured, since nobody plans it any more."""
+        # Judgements stored by an older version do not tell it.
+        found: list[Any] = (self.numbers["coverage"] or {}).get("unplanned", [])
+        return found
+
+    @property
     def needs_look(self) -> bool:
         """Tell whether some gain is too large to be believed."""
         return bool(self.numbers["needs_look"])

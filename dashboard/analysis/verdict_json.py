@@ -91,6 +91,7 @@ def _numbers(comparison: Comparison, verdict: SweepVerdict) -> dict[str, Any]:
 def _coverage(coverage: Coverage, verdict: SweepVerdict) -> dict[str, Any]:
     return {
         "lost": named_places(coverage.lost, verdict),
+        "unplanned": [list(place) for place in verdict.unplanned],
         "gained": named_places(coverage.gained, verdict),
         "lost_x_range": [list(stretch) for stretch in coverage.lost_x_range],
         "received": coverage.received,

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.analysis.comparison import Coverage
 from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.segments import GRID, NOTICE, Change
 from dashboard.analysis.sides import SweepVerdict, Told, most_severe
-from dashboard.analysis.verdict_json import flagged_places
+from dashboard.analysis.verdict_json import flagged_places, named_places
+from dashboard.analysis.verdicts import Verdict
 from dashboard.vocabulary.markdown import code, plain
 
 Writer = Callable[[str], str]
@@ -72,12 +72,17 @@ def one_line_verdict(verdicts: Sequence[Told], nothing: str = NOTHING_MEASURED) 
         return nothing
     if len(verdicts) == 1:
         return worst.sentence
+    return f"{worst.config_key}: {worst.sentence}{_others(worst, verdicts)}"
+
+
+def _others(worst: Told, verdicts: Sequence[Told]) -> str:
+    """Write what the other keys got: " (other keys: 2 within noise)"."""
     counts: dict[str, int] = {}
     for verdict in verdicts:
         if verdict is not worst:
             counts[verdict.verdict] = counts.get(verdict.verdict, 0) + 1
     others = ", ".join(f"{count} {word}" for word, count in counts.items())
-    return f"{worst.config_key}: {worst.sentence} (other keys: {others})"
+    return f" (other keys: {others})" if others else ""
 
 
 def text_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> Iterator[str]:
@@ -88,6 +93,8 @@ def text_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> Iterator[s
     for verdict in verdicts:
         yield f"  {verdict.config_key} {verdict.scenario}"
         yield f"    {verdict.sentence}"
+        if verdict.lost:
+            yield f"    points lost: {written(verdict.lost)}"
         for line in _differences([*verdict.breaks, *verdict.markers]):
             yield f"    {line}"
         for found in verdict.evals:
@@ -134,7 +141,7 @@ def folded_report(report: str) -> str:
 
 def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     worst = most_severe(verdicts)
-    state = worst.verdict if worst else facts.nothing
+    state = f"{worst.verdict}{_others(worst, verdicts)}" if worst else facts.nothing
     attempt = "" if facts.attempt is None else f", attempt {facts.attempt}"
     return "\n".join(
         [
@@ -151,8 +158,11 @@ def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
 def _table(verdicts: Sequence[SweepVerdict]) -> str:
     if not verdicts:
         return ""
+    # The column promises nothing that one of its rows does not keep.
+    kinds = {verdict.performance == Verdict.NOT_COMPARABLE for verdict in verdicts}
+    column = "like for like" if kinds == {False} else "at matched points"
     rows = [
-        "| config key | verdict | like for like | worst point | coverage | baseline |",
+        f"| config key | verdict | {column} | worst point | coverage | baseline |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     rows += [_row(verdict) for verdict in verdicts]
@@ -176,10 +186,12 @@ def _headline(verdict: SweepVerdict) -> str:
     return f"{verdict.headline}: {verdict.judged.reason}"
 
 
-def _lost_word(coverage: Coverage) -> str:
-    """Tell points that were to be measured from those that nobody planned any more."""
-    is_complete = coverage.planned is not None and coverage.received >= coverage.planned
-    return "no longer planned" if is_complete else "lost"
+def _only_one_side(verdict: SweepVerdict) -> list[tuple[str, list[list[Any]]]]:
+    """Return what only one side measured: what became of it, and the places."""
+    comparison = verdict.judged.comparison
+    gained = named_places(comparison.coverage.gained, verdict) if comparison else []
+    lost, unplanned = ([list(p) for p in v] for v in (verdict.lost, verdict.unplanned))
+    return [("lost", lost), ("no longer planned", unplanned), ("gained", gained)]
 
 
 def _three_numbers(verdict: SweepVerdict) -> tuple[str, str, str]:
@@ -197,14 +209,21 @@ def _three_numbers(verdict: SweepVerdict) -> tuple[str, str, str]:
         else ""
     )
     planned = "" if coverage.planned is None else f" of {coverage.planned}"
-    lost = sum(len(found) for _, found in coverage.lost)
-    gained = sum(len(found) for _, found in coverage.gained)
-    different = f"{lost} {_lost_word(coverage)}, {gained} gained"
+    counts = [
+        (sum(len(found) for _, found in places), word)
+        for word, places in _only_one_side(verdict)
+    ]
+    different = ", ".join(f"{count} {word}" for count, word in counts if count)
     place = worst and f"{verdict.labels[worst.deployment]} c{worst.concurrency}"
+    at = "at" if worst and worst.loss > 0 else "closest at"
+    behind = f"{behind_text(worst.loss)}, {at} {plain(place or '')}" if worst else "n/a"
+    is_comparable = verdict.performance != Verdict.NOT_COMPARABLE
+    kind = "" if is_comparable else ", not like for like"
+    pairs = f"{like.pairs} pair{'' if like.pairs == 1 else 's'}" if like else ""
     return (
-        f"{percent(like.change)}{interval}, {like.pairs} pairs" if like else "n/a",
-        f"{behind_text(worst.loss)} at {plain(place or '')}" if worst else "n/a",
-        f"{coverage.received}{planned} points, {different}",
+        f"{percent(like.change)}{interval}, {pairs}{kind}" if like else "n/a",
+        behind,
+        f"{coverage.received}{planned} points{', ' if different else ''}{different}",
     )
 
 
@@ -213,7 +232,15 @@ def _baseline(verdict: SweepVerdict) -> str:
     if base is None:
         return "none"
     old = " (old)" if verdict.is_old else ""
-    return f"{base.run_id} of {base.at:%Y-%m-%d}, {verdict.age_days} days older{old}"
+    return f"{base.run_id} of {base.at:%Y-%m-%d}, {_age(verdict.age_days or 0)}{old}"
+
+
+def _age(days: int) -> str:
+    """Write how much older a baseline is; a later one may have been named."""
+    count = f"{abs(days)} day{'' if abs(days) == 1 else 's'}"
+    if days == 0:
+        return "less than a day older"
+    return f"{count} {'older' if days > 0 else 'later'}"
 
 
 def _details(verdict: SweepVerdict) -> str:
@@ -221,13 +248,11 @@ def _details(verdict: SweepVerdict) -> str:
     worse = flagged_places(verdict)
     if worse:
         lines.append(f"- worse beyond the noise: {plain(written(worse))}")
-    coverage = verdict.judged.comparison and verdict.judged.comparison.coverage
-    if coverage:
-        places = ((_lost_word(coverage), coverage.lost), ("gained", coverage.gained))
-        for word, found in places:
-            named = [[verdict.labels[pk], list(values)] for pk, values in found]
-            if named:
-                lines.append(f"- points {word}: {plain(written(named))}")
+    lines += [
+        f"- points {word}: {plain(written(places))}"
+        for word, places in _only_one_side(verdict)
+        if places
+    ]
     changes = [*verdict.breaks, *(m for m in verdict.markers if m["kind"] != GRID)]
     lines += [f"- {line}" for line in _differences(changes, write=code)]
     if not lines:
@@ -272,7 +297,9 @@ def _differences(changes: Iterable[Change], write: Writer = str) -> Iterator[str
 
 
 def _acceptance(facts: RunFacts) -> str:
-    return "\n".join(f"- acceptance length: {plain(a)}" for a in facts.acceptance)
+    if not facts.acceptance:
+        return ""
+    return f"Acceptance length: {'; '.join(plain(a) for a in facts.acceptance)}."
 
 
 def _links(facts: RunFacts) -> str:

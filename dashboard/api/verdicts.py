@@ -51,9 +51,13 @@ class WorstLocal(Schema):
 
 
 class Coverage(Schema):
-    """What only one side measured. ``planned`` is null where no plan is known."""
+    """What only one side measured. ``planned`` is null where no plan is known.
+
+    ``unplanned`` are those of ``lost`` that the head's plan does not name any more.
+    """
 
     lost: Places
+    unplanned: Places
     gained: Places
     lost_x_range: list[tuple[float, float]]
     received: int

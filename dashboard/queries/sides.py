@@ -28,7 +28,7 @@ _SIDE_FIELDS = (
     *IDENTITY_FIELDS,
     *("config_key__key", "scenario", "run__github_run_id", "run__url"),
     *("run__pr_number", "run__publication", "received_count", "planned_count"),
-    *("run__repository_id", "run__sha", "segment"),
+    *("run__repository_id", "run__sha", "segment", "planned"),
 )
 
 # Every metric that a comparison looks at, whatever the scenario's axes.
@@ -78,10 +78,17 @@ def _side(row: Mapping[str, Any], attempt: int | None) -> Side:
         received=row["received_count"],
         planned=row["planned_count"],
         identity=identity(row),
+        plan=_plan(row["planned"]),
         repository_id=row["run__repository_id"],
         sha=row["run__sha"],
         segment=row["segment"],
     )
+
+
+def _plan(planned: Iterable[Sequence[Any]] | None) -> frozenset[tuple[str, int]] | None:
+    if planned is None:
+        return None
+    return frozenset((label, concurrency) for label, concurrency in planned)
 
 
 def sides_of_runs(asked: Sequence[tuple[int, int | None]]) -> list[list[Side]]:

@@ -9,6 +9,7 @@ import pandas as pd
 from django.db.models import Q
 
 from dashboard.analysis.comparison import Axes, Comparison, compare
+from dashboard.analysis.dropped import intended
 from dashboard.analysis.noise import NoiseTable
 from dashboard.analysis.segments import (
     NOTICE,
@@ -150,13 +151,19 @@ def _judged(pairs: Sequence[Pair], read: _Read) -> list[SweepVerdict]:
             axes=_axes(head),
             judged=verdict,
             breaks=broken,
-            markers=tuple(
-                markers_between(read.known(base), head.identity) if base else ()
-            ),
+            markers=_markers(head, base, read),
             labels=read.labels,
         )
         for (head, base), (_, broken), verdict in zip(pairs, found, judged, strict=True)
     ]
+
+
+def _markers(head: Side, base: Side | None, read: _Read) -> tuple[Change, ...]:
+    """Return what else differs; points that did not come are no change of the grid."""
+    if base is None:
+        return ()
+    found = markers_between(read.known(base), head.identity)
+    return tuple(intended(found, base.plan, head.plan))
 
 
 def _compared(

@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.analysis.changes import badge, sentence
-from dashboard.analysis.dropped import dropped
+from dashboard.analysis.dropped import dropped, intended
 
 SWAP = {"kind": "checkpoint", "from": "org/Old", "to": "org/New"}
 TP4 = [("TP4", [4, 16])]
@@ -54,3 +54,16 @@ def test_without_a_plan_the_changelog_tells():
 def test_the_plan_counts_more_than_the_changelog():
     found = dropped(TP4, {("TP4", 4), ("TP4", 16)}, ["Drop TP4"])
     assert (found.lost, found.on_purpose, found.quotes) == (TP4, [], ("Drop TP4",))
+
+
+def test_what_a_plan_still_asks_for_is_no_change_of_the_grid():
+    image = {"kind": "image", "from": "a", "to": "b"}
+    grid = {"kind": "grid", "dropped": [["TP2", [4, 8]]], "added": [["TP4", [1, 2]]]}
+    before, after = {("TP4", 1)}, {("TP2", 8)}
+    assert intended([image, grid], before, after) == [
+        image,
+        {"kind": "grid", "dropped": [["TP2", [4]]], "added": [["TP4", [2]]]},
+    ]
+    asked = {("TP2", 4), ("TP2", 8), ("TP4", 1), ("TP4", 2)}
+    assert intended([image, grid], asked, asked) == [image]
+    assert intended([grid], None, None) == [grid]

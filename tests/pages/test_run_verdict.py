@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.models import Judgement
 from tests.factories import EvalResultFactory, GenerationFactory, RunFactory
-from tests.pages.key_builders import KEY
+from tests.pages.key_builders import CURVE, KEY
 from tests.verdict_builders import official, unofficial
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +64,16 @@ def test_what_is_not_comparable_has_no_colour(client):
     assert '<span class="badge">not comparable</span>' in body
     assert "not judged" in body
     assert "badge-ok" not in body
+    assert "At matched points, not like for like</dt>" in body
+
+
+def test_lost_points_and_those_no_longer_planned_are_told_apart(client):
+    official(0)
+    plan = [["TP2", concurrency] for concurrency, _, _ in CURVE[1:]]
+    head = unofficial(1, curve=CURVE[2:], planned=plan, planned_count=len(plan))
+    body = run_page(client, head.run)
+    assert ">lost: TP2 c16<" in body
+    assert ">no longer planned: TP2 c4<" in body
 
 
 def test_a_gain_above_twice_is_marked(client):

@@ -63,18 +63,52 @@ def test_it_tells_state_numbers_coverage_differences_and_links_in_order(client):
         "| config key | verdict | like for like | worst point | coverage | baseline |",
         f"| `{KEY}` `8k/1k` | regression, partial\\: 3 of 4 points, image differs",
         "acceptance synthetic |",
-        "3 pairs | 11.1 % behind at TP2 c",
-        "3 of 4 points, 1 lost, 0 gained | ",
+        "3 pairs | 11.1 % behind, at TP2 c",
+        "3 of 4 points, 1 lost | ",
         "2026-07-01, 3 days older |",
         "- worse beyond the noise: TP2 c16, c64, c256",
         "- points lost: TP2 c4",
         "- image: `img:1` to `img:2`",
-        "- acceptance length: ",
+        "Acceptance length: ",
         "[overlay](",
     ]
     places = [text.find(part) for part in parts]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def test_what_is_not_comparable_is_nowhere_called_like_for_like(client):
+    official(0)
+    text = report(client, unofficial(1, scale=1.3, checkpoint="org-b/Other").run)
+    assert "| at matched points |" in text
+    assert "4 pairs, not like for like | nowhere behind, closest at TP2 c" in text
+    assert "1 day older |" in text
+
+
+def test_planned_points_are_lost_and_others_are_no_longer_planned(client):
+    official(0)
+    plan = [["TP2", concurrency] for concurrency, _, _ in CURVE[1:]]
+    head = unofficial(1, curve=CURVE[2:], planned=plan, planned_count=len(plan))
+    text = report(client, head.run)
+    assert "2 of 3 points, 1 lost, 1 no longer planned |" in text
+    assert "- points lost: TP2 c16\n- points no longer planned: TP2 c4\n" in text
+    (verdict,) = client.get(f"/api/v1/runs/{head.run.github_run_id}/verdict").json()[
+        "verdicts"
+    ]
+    assert verdict["coverage"]["lost"] == [["TP2", [4, 16]]]
+    assert verdict["coverage"]["unplanned"] == [["TP2", [4]]]
+    (grid,) = verdict["differences"]
+    assert (grid["dropped"], grid["added"]) == ([["TP2", [4]]], [])
+
+
+def test_the_heading_counts_what_the_other_keys_got(client):
+    official(0)
+    official(0, key="another-key")
+    head = unofficial(1, scale=1.3)
+    unofficial(1, key="another-key", run=head.run)
+    heading = report(client, head.run).split("\n")[0].replace("\\", "")
+    said = "### Frontierboard: improvement (other keys: 1 within noise)"
+    assert heading == said
 
 
 def test_it_is_served_as_markdown(client):
