@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
+from django.db.models import (
+    Case,
+    Count,
+    F,
+    IntegerField,
+    Q,
+    QuerySet,
+    TextField,
+    Value,
+    When,
+)
+from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
 from dashboard.analysis.siblings import CommonMovement, Movement, common_movements
@@ -196,12 +207,16 @@ def of_run(run: Run) -> list[Regression]:
 
 
 def movements(run_ids: Iterable[int]) -> dict[int, list[Movement]]:
-    """Return how each judged sweep of these runs moved, by the run's row id."""
+    """Return how each judged sweep of these runs moved, by the run's row id.
+
+    As its points say: evals that fail do not hide that it moved with its siblings.
+    """
+    said = Coalesce(KT("numbers__performance"), "verdict", output_field=TextField())
     rows = Judgement.objects.filter(sweep__run_id__in=set(run_ids)).values_list(
         "sweep__run_id",
         *("sweep__config_key__key", "sweep__scenario"),
         *("sweep__config_key__framework", "sweep__config_key__hardware"),
-        *("verdict", "change"),
+        *(said, "change"),
     )
     found: dict[int, list[Movement]] = {}
     for run_id, *values in rows.order_by("sweep__config_key__key", "sweep__scenario"):

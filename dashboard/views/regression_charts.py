@@ -43,7 +43,8 @@ def before_and_after(report: RegressionReport) -> Figure | str:
     new = _drawn("head", head, look, report.axes)
     gap = stretches(list(old.corners), list(new.corners))
     is_performance = row.kind == Regression.Kind.PERFORMANCE
-    is_judged = is_performance or report.verdict.get("verdict") in JUDGED
+    told = report.verdict.get("performance", report.verdict.get("verdict"))
+    is_judged = is_performance or told in JUDGED
     return comparison_figure(old, new, gap, Axes(*report.axes), is_judged=is_judged)
 
 

@@ -187,6 +187,16 @@ _CHANGES = (
         "concurrencies only one side measured.",
     ),
     Word(
+        "eval gate",
+        "A frontier of only those points whose deployment passed its evals or, where "
+        "it has none, whose key and checkpoint did. Without an eval nothing passes.",
+    ),
+    Word(
+        "recovery",
+        "The eval score of a checkpoint as a share of the score of the checkpoint it "
+        "was made from, where staff declared one.",
+    ),
+    Word(
         "triage state",
         "What a person made of a verdict: looked at, expected, noise, fixed and so on.",
     ),

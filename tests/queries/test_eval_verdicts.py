@@ -1,5 +1,6 @@
 """The verdict on runs whose evals fail, fall, or have nothing to be held against."""
 
+import math
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdict_report import text_report
 from dashboard.models import Regression, Sweep
+from dashboard.queries.regressions import movements
 from dashboard.queries.run_verdicts import run_verdict
 from dashboard.queries.verdicts import judge_run
 from ingest.detection import judge_official
@@ -128,3 +130,15 @@ def test_a_fall_of_accuracy_is_listed_and_detected_once() -> None:
     assert (found.kind, found.run) == ("accuracy", head.run)
     assert found.change == pytest.approx(-0.0197)
     assert found.numbers["verdict"]["evals"][0]["level"] == "red"
+
+
+def test_a_sweep_with_failing_evals_still_moves_with_its_siblings() -> None:
+    add_eval(official(0), 0.9697)
+    head = official(1, scale=0.8)
+    add_eval(head, 0.8947)
+    judge_official(head.run)
+    (movement,) = movements([head.run_id])[head.run_id]
+    assert (movement.verdict, movement.size) == (
+        "regression",
+        pytest.approx(math.log(0.8), abs=0.01),
+    )
