@@ -1,10 +1,20 @@
 """What changed: changelog entries, config changes, notices by staff, faulty files."""
 
+from typing import NamedTuple
+
 from django.db import models
 from django.db.models.functions import Now
 
 from dashboard.models.configs import ConfigKey
 from dashboard.models.runs import Repository, Run
+from dashboard.vocabulary.links import pull_link, web_link
+
+
+class PullRequest(NamedTuple):
+    """A pull request; its number is None and its address empty where not known."""
+
+    number: int | None = None
+    address: str = ""
 
 
 class ChangelogEntry(models.Model):
@@ -83,6 +93,20 @@ class ChangelogEntry(models.Model):
 
     def __str__(self) -> str:
         return ", ".join(self.raw_keys)
+
+    @property
+    def pull_request(self) -> PullRequest:
+        """Return the pull request of the entry, by its link or its run.
+
+        A link that is no good one never becomes an address: the run's own pull request
+        stands in, if GitHub told it.
+        """
+        if self.link_state == self.LinkState.GOOD:
+            return PullRequest(self.pr_number, web_link(self.pr_link))
+        if self.run is None or self.run.pr_number is None:
+            return PullRequest()
+        number = self.run.pr_number
+        return PullRequest(number, pull_link(self.run.url, number))
 
 
 class ConfigChange(models.Model):

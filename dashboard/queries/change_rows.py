@@ -8,7 +8,6 @@ from typing import Any
 
 from dashboard.models import ChangelogEntry, ConfigChange, FileDefect, Skip, Sweep
 from dashboard.vocabulary.changes import CHANGELOG, DEFECT, SWAP, change_text
-from dashboard.vocabulary.links import pull_link
 
 GRID = "grid"
 CHECKPOINT = "checkpoint"
@@ -18,7 +17,8 @@ CHECKPOINT = "checkpoint"
 class ChangeRow:
     """One change. ``at`` is None for entries of a file: it dates none of them.
 
-    ``kinds`` are several where a sweep differs in several ways. ``before`` and
+    ``kinds`` are several where a sweep differs in several ways, and for an entry that
+    was taken with a defect. ``before`` and
     ``after`` are of the checkpoint in a swap. ``dropped`` and ``added`` are lists of
     [deployment label, [concurrencies]].
     """
@@ -97,9 +97,9 @@ def _of_kind(changes: Iterable[Any], kind: str) -> Mapping[str, Any]:
 
 @change_row.register
 def _entry(entry: ChangelogEntry) -> ChangeRow:
-    number, address = pull_of(entry)
+    number, address = entry.pull_request
     return _row(
-        kinds=[CHANGELOG],
+        kinds=[CHANGELOG, DEFECT] if entry.defects else [CHANGELOG],
         at=getattr(entry, "at", None),
         config_keys=entry.expanded_keys,
         text=entry.description,
@@ -114,20 +114,6 @@ def _entry(entry: ChangelogEntry) -> ChangeRow:
         sha=entry.run.sha if entry.run else "",
         source="run" if entry.run else "file",
     )
-
-
-def pull_of(entry: ChangelogEntry) -> tuple[int | None, str]:
-    """Return the pull request of an entry and its address, by its link or its run.
-
-    A link that is no good one never becomes an address: the run's own pull request
-    stands in, if GitHub told it.
-    """
-    if entry.link_state == ChangelogEntry.LinkState.GOOD:
-        return entry.pr_number, entry.pr_link
-    run = entry.run
-    if run is None or run.pr_number is None:
-        return None, ""
-    return run.pr_number, pull_link(run.url, run.pr_number)
 
 
 @change_row.register

@@ -352,7 +352,8 @@ def _changelog(side: RunSide) -> list[ChangelogEntry]:
     """Return the entries of the head, and of the merge run that published it."""
     runs = [side.run.pk, side.measured.pk, side.measured.published_by_id]
     named = Q(run__in=[pk for pk in runs if pk is not None])
-    return list(ChangelogEntry.objects.filter(named).order_by("-run__pk", "index"))
+    found = ChangelogEntry.objects.filter(named).select_related("run")
+    return list(found.order_by("-run__pk", "index"))
 
 
 def noise_used(verdict: SweepVerdict, table: NoiseTable) -> list[NoiseUsed]:

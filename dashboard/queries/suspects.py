@@ -10,9 +10,8 @@ from django.db.models.functions import Coalesce
 from dashboard.analysis.definition_diff import field_changes
 from dashboard.analysis.sides import Side
 from dashboard.models import ChangelogEntry, Regression, Run
-from dashboard.queries.change_rows import pull_of
 from dashboard.queries.comparisons import DefinitionDiff, definition_at
-from dashboard.vocabulary.links import pull_link, web_link
+from dashboard.vocabulary.links import pull_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +88,15 @@ def _of(
         names_key = key in entry.expanded_keys or key in entry.raw_keys
         if entry.run is None or not names_key or not since < at <= until:
             continue
-        number, address = pull_of(entry)
-        suspect = Suspect(number, web_link(address), entry.run, at, entry)
+        number, address = entry.pull_request
+        suspect = Suspect(number, address, entry.run, at, entry)
         found.setdefault((number, entry.pk if number is None else 0), suspect)
     # What can be opened comes first.
     return sorted(found.values(), key=lambda one: not one.address) or _own(row)
 
 
 def _own(row: Regression) -> list[Suspect]:
-    """Return the candidate's own pull request, where the forge told one."""
+    """Return the candidate's own pull request, where GitHub told one."""
     run = row.run
     number, address = run.pr_number, pull_link(run.url, run.pr_number)
     if number is None or not address:

@@ -29,8 +29,8 @@ def search(request: HttpRequest) -> HttpResponse:
     meant = _only_meant(found, text)
     if meant is not None:
         return redirect(meant)
-    context = {"found": found, "searched": text, "unknown_run": _unknown(found, text)}
-    return render(request, "search.html", context)
+    results = {"found": found, "searched": text, "unknown_run": _unknown(found, text)}
+    return render(request, "search.html", results)
 
 
 def _unknown(found: Found, text: str) -> AskedRun | None:

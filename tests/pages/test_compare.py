@@ -214,7 +214,7 @@ def test_a_placeholder_link_is_no_link(client):
         run=head.run, pr_link="https://x.example/pull/XXX", link_state="placeholder"
     )
     changes = table(page(client, base, head), "changes")
-    assert "PR unknown" in changes
+    assert '<span class="muted">of the run</span>' in changes
     assert 'href="https://x.example' not in changes
 
 

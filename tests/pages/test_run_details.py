@@ -293,13 +293,25 @@ def test_cancelled_jobs_are_told_from_failed_ones_and_recovered_ones(client):
 
 @pytest.mark.parametrize("state", ["placeholder", "missing", "invalid"])
 def test_odd_links_of_the_changelog_are_said_on_the_first_screen(client, state):
-    run = factories.RunFactory()
+    run = factories.RunFactory(pr_number=None)
     for link_state in ("good", state, state):
         factories.ChangelogEntryFactory(run=run, link_state=link_state)
     text = text_of(page_of(client, run))
     note = f'in <a href="#changelog">the changelog</a>: {state} link.'
     assert note in text
     assert text.index(note) < text.index("Did it finish")
+
+
+def test_the_pull_request_of_the_run_stands_in_for_an_odd_link(client):
+    run = factories.RunFactory(pr_number=2801)
+    factories.ChangelogEntryFactory(
+        run=run, pr_link="XXX", pr_number=None, link_state="placeholder"
+    )
+    text = text_of(page_of(client, run))
+    pull = f'<a href="{run.url.partition("/actions/")[0]}/pull/2801" rel="noopener">'
+    assert "PR unknown" not in text
+    assert f"(placeholder): the run's own, {pull}PR #2801</a>, stands in." in text
+    assert f'{pull}PR #2801</a> <span class="muted">of the run</span>' in text
 
 
 def test_failed_jobs_link_to_their_log(client):

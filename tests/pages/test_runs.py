@@ -73,7 +73,7 @@ def test_run_never_links_to_a_script(client):
     factories.ChangelogEntryFactory(run=run, pr_link="javascript:alert(2)")
     page = page_of(client, run)
     assertNotContains(page, 'href="javascript:')
-    assertContains(page, "PR unknown")
+    assertContains(page, "PR #501")
 
 
 def test_run_escapes_what_others_wrote(client):
