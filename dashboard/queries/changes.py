@@ -68,7 +68,8 @@ def changelog(filters: ChangeFilters, keys: Keys) -> QuerySet[ChangelogEntry]:
 
     Each has ``at``, the official date of its run. The very same entry of several runs
     of one pull request is listed once, with the newest and how many ``runs`` there
-    are; what the file and a run both carry is listed with the run.
+    are; what the file and a run both carry is listed with the run. Who asks for
+    defects alone gets the entries that have one.
     """
     of_pull = _same_entry(filters, "run__repository").filter(
         Q(("pull", OuterRef("pull")))
@@ -79,6 +80,8 @@ def changelog(filters: ChangeFilters, keys: Keys) -> QuerySet[ChangelogEntry]:
         ~Exists(_same_entry(filters, "repository")),
         ~Exists(of_pull.filter(newer)),
     )
+    if not filters.asks_for(CHANGELOG):
+        found = found.exclude(defects=[])
     if keys is not None:
         named = Q()
         for column in ("raw_keys", "expanded_keys", "retired_keys", "unknown_keys"):
@@ -145,6 +148,12 @@ def unread_changelogs(filters: ChangeFilters) -> QuerySet[Skip]:
     return found.select_related("run").order_by("-run__created_at", "-pk")
 
 
+def faulty_entries(filters: ChangeFilters) -> int:
+    """Count the entries of runs that were taken with a defect; a file keeps its own."""
+    found = changelog(filters, None).exclude(run__isnull=True)
+    return found.exclude(defects=[]).count()
+
+
 def _days(filters: ChangeFilters, column: str) -> Q:
     condition = Q()
     if filters.since is not None:
@@ -167,14 +176,17 @@ class Part:
 
 
 def parts(filters: ChangeFilters, keys: Keys) -> list[Part]:
-    """Return the lists that the filters ask for; defects are of no key."""
+    """Return the lists that the filters ask for; files with defects are of no key."""
     wanted: dict[str, tuple[bool, Callable[[], QuerySet[Any]]]] = {
         "swaps": (filters.asks_for(SWAP), lambda: swaps(filters, keys)),
         "measured": (
             filters.asks_for(*MEASURED),
             lambda: measured_changes(filters, keys),
         ),
-        "changelog": (filters.asks_for(CHANGELOG), lambda: changelog(filters, keys)),
+        "changelog": (
+            filters.asks_for(CHANGELOG, DEFECT),
+            lambda: changelog(filters, keys),
+        ),
         "configs": (
             filters.asks_for(SWAP, *CONFIGURED),
             lambda: config_changes(filters, keys),

@@ -17,7 +17,7 @@ from dashboard.queries.change_keys import (
     named_keys,
 )
 from dashboard.queries.change_rows import COLUMNS, change_row, change_rows
-from dashboard.queries.changes import Part, parts
+from dashboard.queries.changes import Part, faulty_entries, parts
 from dashboard.queries.swaps import swap_reports
 from dashboard.views.paging import page_of
 from dashboard.views.run_points import cells
@@ -68,6 +68,7 @@ def changes(request: HttpRequest) -> HttpResponse:
         "keys": keys,
         "retired": {key.key for key in named if key.is_retired},
         "shown": shown,
+        "faulty": faulty_entries(filters) if "files" in shown else 0,
         "is_empty": not any(part.page.paginator.count for part in shown.values()),
     }
     return render(request, "changes.html", context)

@@ -17,7 +17,7 @@ OLD, NEW = "amd/Model-397B-MXFP4", "amd/Model-397B-MXFP4-V2"
 PULL = "https://github.com/example/bench/pull"
 # Keys of today and of the past, six lists with their sizes, points and evals of swaps,
 # and the freshness of the data.
-QUERIES = 16
+QUERIES = 17
 
 
 def text_of(response: Any) -> str:

@@ -78,6 +78,22 @@ def test_a_description_that_was_one_text_is_shown_with_the_defect(client):
     assertContains(page, "description is a string instead of a list")
 
 
+def test_an_entry_with_a_defect_counts_as_one_and_is_found_by_it(client):
+    odd = factories.ChangelogEntryFactory(
+        raw_keys=[KEY],
+        pr_link="XXX",
+        link_state="placeholder",
+        defects=["pr-link is placeholder: XXX"],
+    )
+    factories.ChangelogEntryFactory(raw_keys=[OTHER])
+    page = text_of(client.get(reverse("changes")))
+    assert 'id="defects">Defects <span class="muted">1</span>' in page
+    assert "1 entry of the changelog was taken with a defect" in page
+    assert "could be read" not in page
+    assert listed(client, "changelog", "kind=defect") == [odd]
+    assert listed(client, "changelog", f"kind=defect&key={OTHER}") == []
+
+
 def test_a_wildcard_shows_the_keys_that_it_means(client):
     keys = [f"{KEY}{end}" for end in ("", "-mtp")]
     factories.ChangelogEntryFactory(raw_keys=["qwen3.5-*"], expanded_keys=keys)
