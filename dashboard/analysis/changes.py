@@ -1,9 +1,10 @@
 """Breaks and markers in words: the same on every page. What they are: segments.py."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from dashboard.analysis import segments
 from dashboard.analysis.segments import Change
+from dashboard.vocabulary.changes import grid_text
 
 _TITLES = {
     segments.CHECKPOINT: "checkpoint swapped",
@@ -45,19 +46,8 @@ def sentence(change: Change) -> str:
     if kind == segments.NOTICE:
         return f"{title(change)}: {change['text']}"
     if kind == segments.GRID:
-        parts = [("dropped", change["dropped"]), ("added", change["added"])]
-        said = (f"{word} {places_text(places)}" for word, places in parts if places)
-        return f"{title(change)}: {', '.join(said)}"
+        return f"{title(change)}: {grid_text(change)}"
     return f"{title(change)} from {change['from']} to {change['to']}"
-
-
-def places_text(places: Iterable[Sequence[object]]) -> str:
-    """Write [deployment, [concurrencies]] as ``TP2 c4, c8; TP4 c16``."""
-    return "; ".join(
-        f"{label} {', '.join(f'c{concurrency}' for concurrency in concurrencies)}"
-        for label, concurrencies in places
-        if isinstance(concurrencies, Iterable)
-    )
 
 
 def _image_title(before: str, after: str) -> str:

@@ -1,21 +1,30 @@
 """The verdict on a run as text for a terminal and as Markdown for a pull request."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.segments import GRID, NOTICE, Change
 from dashboard.analysis.sides import SweepVerdict, Told, most_severe
 from dashboard.analysis.verdict_json import flagged_places, named_places
 from dashboard.analysis.verdicts import Verdict
+from dashboard.vocabulary.changes import places_text
 from dashboard.vocabulary.markdown import code, plain
 
 Writer = Callable[[str], str]
+KeyAndScenario = tuple[str, str]
 
 HEADING = "### Frontierboard: "
 NOTHING_MEASURED = "nothing to judge: no usable point"
 HIDDEN = "not judged: a person took the run out"
+
+
+class Newer(NamedTuple):
+    """The current official sweep where the baseline is an older one; ``link`` compares."""
+
+    run_id: int
+    link: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +32,8 @@ class RunFacts:
     """What a report says of the run beside its verdicts.
 
     ``page`` and ``link`` are addresses of this dashboard, ``planned`` is None where no
-    plan is known; ``evals`` is a word such as "intact" with its counts.
+    plan is known; ``evals`` is a word such as "intact" with its counts. ``recovers``
+    are the runs whose regressions it ended, ``newer`` official sweeps after baselines.
     """
 
     run_id: int
@@ -39,6 +49,8 @@ class RunFacts:
     acceptance: Sequence[str] = ()
     measured_in: int | None = None
     is_hidden: bool = False
+    recovers: Mapping[KeyAndScenario, Sequence[int]] = field(default_factory=dict)
+    newer: Mapping[KeyAndScenario, Newer] = field(default_factory=dict)
 
     @property
     def points(self) -> str:
@@ -60,6 +72,15 @@ class RunFacts:
     def outcome(self) -> str:
         """Return the conclusion; the status of a run that has none so far."""
         return self.conclusion or self.status
+
+    def recovery(self, verdict: SweepVerdict) -> str:
+        """Return ", recovers run 5" where a regression was over: that is no gain."""
+        worse = self.recovers.get((verdict.config_key, verdict.scenario), ())
+        return "".join(f", recovers run {run_id}" for run_id in worse)
+
+    def newest(self, verdict: SweepVerdict) -> Newer | None:
+        """Return the official sweep that came after the baseline, if there is one."""
+        return self.newer.get((verdict.config_key, verdict.scenario))
 
 
 def one_line_verdict(verdicts: Sequence[Told], nothing: str = NOTHING_MEASURED) -> str:
@@ -92,9 +113,12 @@ def text_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> Iterator[s
         yield f"  {facts.nothing}"
     for verdict in verdicts:
         yield f"  {verdict.config_key} {verdict.scenario}"
-        yield f"    {verdict.sentence}"
+        yield f"    {verdict.sentence}{facts.recovery(verdict)}"
+        newest = facts.newest(verdict)
+        if newest is not None:
+            yield f"    a newer official sweep exists: run {newest.run_id}"
         if verdict.lost:
-            yield f"    points lost: {written(verdict.lost)}"
+            yield f"    points lost: {places_text(verdict.lost)}"
         for line in _differences([*verdict.breaks, *verdict.markers]):
             yield f"    {line}"
         for found in verdict.evals:
@@ -124,8 +148,8 @@ def markdown_report(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     """
     sections = [
         _head(facts, verdicts),
-        _table(verdicts),
-        *(_details(verdict) for verdict in verdicts),
+        _table(facts, verdicts),
+        *(_details(facts, verdict) for verdict in verdicts),
         _evals(verdicts),
         _acceptance(facts),
         _links(facts),
@@ -141,7 +165,11 @@ def folded_report(report: str) -> str:
 
 def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     worst = most_severe(verdicts)
-    state = f"{worst.verdict}{_others(worst, verdicts)}" if worst else facts.nothing
+    state = (
+        f"{worst.verdict}{facts.recovery(worst)}{_others(worst, verdicts)}"
+        if worst
+        else facts.nothing
+    )
     attempt = "" if facts.attempt is None else f", attempt {facts.attempt}"
     return "\n".join(
         [
@@ -155,7 +183,7 @@ def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     )
 
 
-def _table(verdicts: Sequence[SweepVerdict]) -> str:
+def _table(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     if not verdicts:
         return ""
     # The column promises nothing that one of its rows does not keep.
@@ -165,14 +193,14 @@ def _table(verdicts: Sequence[SweepVerdict]) -> str:
         f"| config key | verdict | {column} | worst point | coverage | baseline |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
-    rows += [_row(verdict) for verdict in verdicts]
+    rows += [_row(facts, verdict) for verdict in verdicts]
     return "\n".join(rows)
 
 
-def _row(verdict: SweepVerdict) -> str:
+def _row(facts: RunFacts, verdict: SweepVerdict) -> str:
     cells = (
         f"{code(verdict.config_key)} {code(verdict.scenario)}",
-        plain(_headline(verdict)),
+        plain(f"{_headline(verdict)}{facts.recovery(verdict)}"),
         *_three_numbers(verdict),
         _baseline(verdict),
     )
@@ -243,13 +271,17 @@ def _age(days: int) -> str:
     return f"{count} {'older' if days > 0 else 'later'}"
 
 
-def _details(verdict: SweepVerdict) -> str:
+def _details(facts: RunFacts, verdict: SweepVerdict) -> str:
     lines = []
+    newest = facts.newest(verdict)
+    if newest is not None:
+        said = f"a newer official sweep exists: run {newest.run_id}"
+        lines.append(f"- {said}, [compare]({newest.link})")
     worse = flagged_places(verdict)
     if worse:
-        lines.append(f"- worse beyond the noise: {plain(written(worse))}")
+        lines.append(f"- worse beyond the noise: {plain(places_text(worse))}")
     lines += [
-        f"- points {word}: {plain(written(places))}"
+        f"- points {word}: {plain(places_text(places))}"
         for word, places in _only_one_side(verdict)
         if places
     ]
@@ -291,7 +323,7 @@ def _differences(changes: Iterable[Change], write: Writer = str) -> Iterator[str
         elif change["kind"] == GRID:
             for word in ("dropped", "added"):
                 if change[word]:
-                    yield f"grid, {word}: {write(written(change[word]))}"
+                    yield f"grid, {word}: {write(places_text(change[word]))}"
         else:
             yield f"{kind}: {write(str(change['from']))} to {write(str(change['to']))}"
 
@@ -304,14 +336,6 @@ def _acceptance(facts: RunFacts) -> str:
 
 def _links(facts: RunFacts) -> str:
     return f"[overlay]({facts.link}) | [run]({facts.page})"
-
-
-def written(places: Iterable[Sequence[Any]]) -> str:
-    """Write [deployment, [concurrencies]] as "TP2 c64, c128; TP4 c8"."""
-    return "; ".join(
-        f"{label} {', '.join(f'c{value}' for value in values)}"
-        for label, values in places
-    )
 
 
 def behind_text(loss: float) -> str:

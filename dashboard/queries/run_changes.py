@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dashboard.analysis.changes import places_text, title
+from dashboard.analysis.changes import title
 from dashboard.analysis.dropped import Dropped, dropped
 from dashboard.analysis.segments import GRID, NOTICE, Change
 from dashboard.models import ChangelogEntry, Run, Sweep
+from dashboard.vocabulary.changes import places_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,9 +57,3 @@ def metric_label(name: str) -> str:
 def signed_percent(change: float | None) -> str:
     """Write a fraction as percent with its sign, without a judgement."""
     return MISSING if change is None else f"{change * 100:+.1f} %"
-
-
-@register.filter
-def percent(share: float | None) -> str:
-    """Write a fraction as percent."""
-    return MISSING if share is None else f"{share * 100:.2f} %"

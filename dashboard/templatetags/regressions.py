@@ -9,7 +9,6 @@ from django.utils.safestring import SafeString
 
 from dashboard.models import Regression
 from dashboard.templatetags.site import MISSING
-from dashboard.vocabulary.metrics import METRICS
 
 register = template.Library()
 State = Regression.State
@@ -46,16 +45,3 @@ def lasting(since: datetime | None, until: datetime | None = None) -> SafeString
         f" to {until:%Y-%m-%d %H:%M} UTC" if until else "",
         text,
     )
-
-
-@register.filter
-def metric_title(name: str) -> str:
-    """Return the label of a metric with its unit; an unknown one as it is."""
-    metric = METRICS.get(name)
-    return metric.title if metric else name
-
-
-@register.filter
-def z_score(value: float | None) -> str:
-    """Write a distance in standard errors."""
-    return MISSING if value is None else f"{value:+.1f}"

@@ -4,9 +4,10 @@ from typing import Any
 
 from django import template
 
-from dashboard.analysis.verdict_report import behind_text, written
+from dashboard.analysis.verdict_report import behind_text
 from dashboard.analysis.verdicts import Verdict
 from dashboard.templatetags.site import MISSING
+from dashboard.vocabulary.changes import places_text
 from dashboard.vocabulary.metrics import METRICS
 
 register = template.Library()
@@ -54,17 +55,18 @@ def behind(loss: float) -> str:
 
 @register.filter
 def z_score(z: float | None) -> str:
-    """Write a z with two digits."""
+    """Write a distance in standard errors."""
     return MISSING if z is None else f"{z:+.1f}"
 
 
 @register.filter
 def in_place(places: Any) -> str:
     """Write [deployment, [concurrencies]] as ``TP2 c4, c8; TP4 c16``."""
-    return written(places or ())
+    return places_text(places)
 
 
 @register.filter
 def metric_title(name: str) -> str:
-    """Return a metric's label with its unit."""
-    return METRICS[name].title
+    """Return a metric's label with its unit; an unknown one as it is."""
+    metric = METRICS.get(name)
+    return metric.title if metric else name

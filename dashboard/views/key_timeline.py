@@ -7,7 +7,7 @@ from statistics import median
 
 import pandas as pd
 
-from dashboard.analysis.changes import places_text, title
+from dashboard.analysis.changes import title
 from dashboard.analysis.history import (
     History,
     HistorySweep,
@@ -17,6 +17,7 @@ from dashboard.analysis.history import (
 from dashboard.analysis.segments import GRID, NOTICE, Change
 from dashboard.models import ChangelogEntry, ConfigChange, Notice
 from dashboard.queries.key_changes import DefinitionChange
+from dashboard.vocabulary.changes import places_text
 from dashboard.vocabulary.metrics import Metric
 
 SWEEP, CHANGELOG = "sweep", "changelog"

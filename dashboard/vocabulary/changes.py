@@ -1,6 +1,6 @@
 """The kinds of changes that are listed, and how a page writes one of them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 SWAP = "swap"
@@ -45,21 +45,33 @@ def kind_label(kind: str) -> str:
 
 
 def bands(places: object) -> list[str]:
-    """Write deployments with their concurrencies: ``TP4 c4, 8, 16``.
+    """Write deployments with their concurrencies, a text each: ``TP4 c4, c8, c16``.
 
-    ``places`` is a list of [deployment label, [concurrencies]], as a grid marker has.
+    ``places`` are pairs (deployment label, concurrencies), as a grid marker has.
     """
-    pairs = places if isinstance(places, list) else []
-    return [f"{label} c{', '.join(map(str, numbers))}" for label, numbers in pairs]
+    pairs = places if isinstance(places, Iterable) else ()
+    return [
+        f"{label} {', '.join(f'c{n}' for n in numbers)}" for label, numbers in pairs
+    ]
+
+
+def places_text(places: object) -> str:
+    """Write deployments with their concurrencies: ``TP2 c4, c8; TP4 c16``."""
+    return "; ".join(bands(places))
+
+
+def grid_text(change: Mapping[str, Any]) -> str:
+    """Say which places a grid marker dropped and added."""
+    parts = [(word, change.get(word)) for word in ("dropped", "added")]
+    return ", ".join(
+        f"{word} {places_text(places)}" for word, places in parts if places
+    )
 
 
 def change_text(change: Mapping[str, Any]) -> str:
     """Say what a break or a marker is about, without its kind."""
     if change.get("kind") == "grid":
-        dropped, added = bands(change.get("dropped")), bands(change.get("added"))
-        told = ["dropped " + "; ".join(dropped)] if dropped else []
-        told += ["added " + "; ".join(added)] if added else []
-        return ", ".join(told)
+        return grid_text(change)
     if "text" in change:
         return str(change["text"])
     return f"{change.get('from', '')} → {change.get('to', '')}"

@@ -4,6 +4,7 @@ import pytest
 
 from dashboard.analysis.changes import badge, sentence
 from dashboard.analysis.dropped import dropped, intended
+from dashboard.vocabulary.changes import change_text
 
 SWAP = {"kind": "checkpoint", "from": "org/Old", "to": "org/New"}
 TP4 = [("TP4", [4, 16])]
@@ -67,3 +68,10 @@ def test_what_a_plan_still_asks_for_is_no_change_of_the_grid():
     asked = {("TP2", 4), ("TP2", 8), ("TP4", 1), ("TP4", 2)}
     assert intended([image, grid], asked, asked) == [image]
     assert intended([grid], None, None) == [grid]
+
+
+def test_places_are_written_alike_wherever_a_grid_is_told():
+    grid = {"kind": "grid", "dropped": [["TP2", [4, 8]]], "added": [["TP4", [16]]]}
+    told = "dropped TP2 c4, c8, added TP4 c16"
+    assert change_text(grid) == told
+    assert sentence(grid) == f"grid changed: {told}"
