@@ -12,10 +12,10 @@ from django.db.models.functions import Now
 
 from dashboard.models import Generation, Regression, Run, TriageEvent
 from dashboard.permissions import may_correct
+from dashboard.vocabulary.inputs import LONGEST_NOTE
 
 # In the history, where an owner was taken away. No user can be called so.
-NOBODY = "(nobody)"
-LONGEST_NOTE = 4000
+NO_OWNER = "(nobody)"
 
 
 class TriageRefusedError(ValueError):
@@ -133,7 +133,7 @@ def _decide(
         Regression.objects.filter(pk=row.pk).update(
             state=row.state, owner_id=owner_id, updated_at=Now()
         )
-    name = (owner.get_username() if owner else NOBODY) if sets_owner else ""
+    name = (owner.get_username() if owner else NO_OWNER) if sets_owner else ""
     TriageEvent.objects.create(
         regression=row,
         author=author,

@@ -13,13 +13,14 @@ from pydantic import Field
 
 from dashboard.api.errors import ErrorBody, RequestFault, not_found
 from dashboard.api.tokens import bearer_token
-from dashboard.forms.regressions import LONGEST_NOTE, NOBODY, RegressionFilterForm
+from dashboard.forms.regressions import RegressionFilterForm
 from dashboard.models import ApiToken, Regression
 from dashboard.permissions import triagers
 from dashboard.queries import regressions as queries
 from dashboard.queries.regressions import RegressionFilters
 from dashboard.queries.suspects import Suspect, suspects
 from dashboard.triage import Decision, Outcome, Seen, TriageRefusedError, triage
+from dashboard.vocabulary.inputs import LONGEST_NOTE, NOBODY
 
 MOST = 500
 router = Router(tags=["regressions"])

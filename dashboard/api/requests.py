@@ -9,8 +9,7 @@ from ninja import Router, Schema
 from dashboard.api.errors import ErrorBody, not_found
 from dashboard.models import IngestRequest
 from dashboard.queries.requests import one_request
-
-LARGEST_ID = 2**63 - 1
+from dashboard.vocabulary.inputs import LARGEST_ID
 
 router = Router(tags=["requests"])
 

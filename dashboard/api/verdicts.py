@@ -7,8 +7,9 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 
 from dashboard.api.errors import ErrorBody, RequestFault
-from dashboard.forms.verdicts import LARGEST_ATTEMPT, LARGEST_ID
+from dashboard.forms.verdicts import LARGEST_ATTEMPT
 from dashboard.queries.run_verdicts import AskedVerdict, VerdictRefusedError
+from dashboard.vocabulary.inputs import LARGEST_ID
 
 router = Router(tags=["runs"])
 

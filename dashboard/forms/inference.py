@@ -18,6 +18,7 @@ from dashboard.forms.unofficial import asked_runs
 from dashboard.vocabulary.deployment_kinds import KINDS, OFFLOADS
 from dashboard.vocabulary.frameworks import LABELS, canonical_framework
 from dashboard.vocabulary.hardware import HARDWARE
+from dashboard.vocabulary.inputs import LARGEST_ID
 from dashboard.vocabulary.metrics import AXES, METRICS, default_axes
 from dashboard.vocabulary.models import MODELS, model_group
 from dashboard.vocabulary.scenarios import AGENTIC
@@ -26,7 +27,6 @@ from dashboard.vocabulary.texts import one_line
 MOST_NAMED = 100
 MOST_IGNORED = 20
 LONGEST_QUOTE = 80
-LARGEST_ID = 2**63 - 1
 SCENARIOS = ("8k/1k", "1k/1k", "1k/8k", AGENTIC)
 PRECISIONS = ("fp4", "fp8", "bf16", "int4")
 SPEC_METHODS = ("none", "mtp", "draft_model", "eagle")

@@ -12,13 +12,11 @@ from dashboard.forms.filters import FilterForm
 from dashboard.models import Regression
 from dashboard.vocabulary.frameworks import framework_label
 from dashboard.vocabulary.hardware import hardware_label, hardware_order
+from dashboard.vocabulary.inputs import LARGEST_ID, LONGEST_NOTE, NOBODY
 from dashboard.vocabulary.models import model_group
 
 LONGEST_KEY = 200
-LONGEST_NOTE = 4000
-LARGEST_ID = 2**63 - 1
 REGRESSIONS, IMPROVEMENTS = "regressions", "improvements"
-NOBODY = "nobody"
 # Of the select of owners: leave it, take it away.
 KEEP, NO_OWNER = "", "0"
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 from django.http import QueryDict
 
+from dashboard.vocabulary.inputs import LARGEST_ID
 from dashboard.vocabulary.links import REPOSITORY
 from dashboard.vocabulary.texts import one_line
 
 MOST_RUNS = 8
 WRITTEN = "unofficialruns"
 _NAMES = frozenset({"unofficialrun", "unofficialruns"})
-_LARGEST_ID = 2**63 - 1
 _LARGEST_ATTEMPT = 2**31 - 1
 _LONGEST_QUOTE = 80
 _MOST_QUOTED = 20
@@ -104,7 +104,7 @@ def read_run(text: str) -> AskedRun | None:
     else:
         return None
     number = int(attempt) if attempt else None
-    if not 0 < int(run_id) <= _LARGEST_ID:
+    if not 0 < int(run_id) <= LARGEST_ID:
         return None
     if number is not None and not 0 < number <= _LARGEST_ATTEMPT:
         return None

@@ -2,7 +2,8 @@
 
 from django import forms
 
-LARGEST_ID = 2**63 - 1
+from dashboard.vocabulary.inputs import LARGEST_ID
+
 LARGEST_ATTEMPT = 1000
 
 

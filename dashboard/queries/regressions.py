@@ -8,8 +8,10 @@ from typing import NamedTuple
 from django.db.models import (
     Case,
     Count,
+    Exists,
     F,
     IntegerField,
+    OuterRef,
     Q,
     QuerySet,
     TextField,
@@ -20,10 +22,10 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Coalesce
 
 from dashboard.analysis.siblings import CommonMovement, Movement, common_movements
-from dashboard.models import ConfigKey, Judgement, Regression, Run
+from dashboard.models import ConfigKey, Judgement, Regression, Run, Sweep
+from dashboard.vocabulary.inputs import NOBODY
 
 State = Regression.State
-NOBODY = "nobody"
 
 # What the page lists first: what nobody looked at, then what somebody is at.
 _RANK = Case(
@@ -151,13 +153,24 @@ def _of_key(filters: RegressionFilters, key: str) -> Q:
 def improvements(filters: RegressionFilters) -> QuerySet[Judgement]:
     """Return the verdicts "improvement" on official sweeps, newest first.
 
-    Only the filters of keys and runs narrow them; each has ``since``.
+    Neither what is held, since it is not in the record, nor what ended a regression:
+    a fall and its return are no gain. Only the filters of keys and runs narrow them;
+    each has ``since``.
     """
+    recoveries = Regression.objects.filter(
+        SHOWN,
+        recovered_by=OuterRef("sweep__run"),
+        config_key=OuterRef("sweep__config_key"),
+        scenario=OuterRef("sweep__scenario"),
+        kind=Regression.Kind.PERFORMANCE,
+        is_active=True,
+    )
     found = Judgement.objects.filter(
         _of_key(filters, "sweep__config_key__"),
         ~Q(sweep__run__publication=Run.Publication.HIDDEN),
+        ~Exists(recoveries),
         verdict=Judgement.Verdict.IMPROVEMENT,
-        sweep__state__isnull=False,
+        sweep__state__in=[Sweep.State.CURRENT, Sweep.State.FORMER],
     )
     if filters.run_id is not None:
         found = found.filter(sweep__run__github_run_id=filters.run_id)

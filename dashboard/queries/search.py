@@ -7,11 +7,11 @@ from django.db.models import Case, Exists, OuterRef, Q, When
 from django.db.models.query import QuerySet
 
 from dashboard.models import ConfigKey, Run, Sweep
+from dashboard.vocabulary.inputs import LARGEST_ID
 
 MOST = 20
 _RUN_ADDRESS = re.compile(r"/actions/runs/(\d{1,19})")
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
-LARGEST_ID = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)

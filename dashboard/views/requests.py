@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
 from dashboard.queries.requests import newest_requests, one_request
-from dashboard.queries.search import LARGEST_ID
+from dashboard.vocabulary.inputs import LARGEST_ID
 
 SHOWN = 50
 
