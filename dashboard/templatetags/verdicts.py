@@ -21,6 +21,7 @@ _BADGES = {
     Verdict.WITHIN_NOISE: "badge-info",
 }
 NOT_DEFINED = "n/a"
+DAY_LENGTH = len("2026-08-21")
 
 
 @register.filter
@@ -63,6 +64,22 @@ def z_score(z: float | None) -> str:
 def in_place(places: Any) -> str:
     """Write [deployment, [concurrencies]] as ``TP2 c4, c8; TP4 c16``."""
     return places_text(places)
+
+
+@register.filter
+def day(moment: str) -> str:
+    """Return the day of a moment in ISO 8601."""
+    return moment[:DAY_LENGTH]
+
+
+@register.filter
+def days_apart(age: int) -> str:
+    """Write by how many days a baseline is older than what is held against it."""
+    if age == 0:
+        return "less than a day older"
+    count = abs(age)
+    unit = "day" if count == 1 else "days"
+    return f"{count} {unit} {'older' if age > 0 else 'later'}"
 
 
 @register.filter

@@ -10,6 +10,7 @@ import pytest
 from plotly.graph_objects import Figure
 
 from dashboard.models import Run
+from dashboard.templatetags.verdicts import days_apart
 from tests.factories import (
     ChangelogEntryFactory,
     ConfigDefinitionFactory,
@@ -420,3 +421,17 @@ def test_queries_do_not_grow_with_keys_and_points(client, django_assert_num_quer
         unofficial(1, key=f"key-{n}", run=head.run)
     with django_assert_num_queries(21):
         page(client, base, head)
+
+
+@pytest.mark.parametrize(
+    ("age", "words"),
+    [
+        (0, "less than a day older"),
+        (1, "1 day older"),
+        (3, "3 days older"),
+        (-1, "1 day later"),
+        (-3, "3 days later"),
+    ],
+)
+def test_an_age_is_written_whichever_side_is_older(age, words):
+    assert days_apart(age) == words
