@@ -31,7 +31,7 @@ from dashboard.queries.run_parts import (
     SweepReport,
 )
 from dashboard.queries.runs import publication
-from dashboard.queries.usable import FAILED_ROW, nothing_usable
+from dashboard.queries.usable import FAILED_ROW, Expired, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
 from dashboard.vocabulary.provenance import ARTIFACTS, PUBLISHED
 from dashboard.vocabulary.scenarios import AGENTIC
@@ -190,6 +190,14 @@ class RunReport:
         return [a for a in self.artifacts if a.expired or a.state == gone]
 
     @property
+    def expiry(self) -> Expired:
+        """Return how many artifacts are gone, and how many were never fetched."""
+        gone = self.expired
+        lost = [a for a in gone if a.state == Artifact.State.EXPIRED]
+        days = [a.expires_at for a in gone if a.expires_at is not None]
+        return Expired(len(gone), len(lost), max(days, default=None))
+
+    @property
     def counted_stats(self) -> list[RunStat]:
         """Return the job counts of labels under which any job ran."""
         return [stat for stat in self.stats if stat.total]
@@ -302,7 +310,7 @@ class RunReport:
             return ""
         failed = sum(g.count for g in self.skips if g.reason == FAILED_ROW)
         names = [job.name for job in self.jobs]
-        return nothing_usable(self.run, failed, names)
+        return nothing_usable(self.run, failed, names, self.expiry)
 
 
 def run_report(github_run_id: int, attempt: int | None = None) -> RunReport | None:

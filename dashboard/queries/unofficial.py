@@ -21,9 +21,10 @@ from dashboard.models import (
     Skip,
 )
 from dashboard.queries.run_parts import JudgedEval, judged
-from dashboard.queries.usable import FAILED_ROW, nothing_usable
+from dashboard.queries.usable import FAILED_ROW, Expired, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
 
+EXPIRED_ARTIFACT = "expired_artifact"
 # GitHub lets a run be started again for this long.
 RERUN_FOR = timedelta(days=30)
 
@@ -47,8 +48,7 @@ class RunSummary:
     failed: int
     unusable: str
     skipped: Sequence[tuple[str, int]]
-    expired: int
-    expired_at: datetime | None
+    expired: Expired
     fetch: Fetch | None
     source: Run | None
 
@@ -154,7 +154,7 @@ class _Parts:
     evals: Mapping[int, list[JudgedEval]]
     skips: Mapping[int, list[tuple[str, int]]]
     jobs: Mapping[int, list[str]]
-    expired: Mapping[int, tuple[int, datetime | None]]
+    expired: Mapping[int, Expired]
     fetches: Mapping[int, Fetch]
     sources: Mapping[int, Run]
     points: Mapping[tuple[int, int], int]
@@ -173,15 +173,16 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
     ]
     outcomes = [result.outcome for result in evals]
     skipped = parts.skips.get(run.pk, [])
+    expired = parts.expired.get(run.pk, Expired())
     unusable = ""
     if not run.received_count and run.reuse_source_run_id is None:
         failed = sum(count for reason, count in skipped if reason == FAILED_ROW)
-        unusable = nothing_usable(run, failed, parts.jobs.get(run.pk, []))
+        names = parts.jobs.get(run.pk, [])
+        unusable = nothing_usable(run, failed, names, expired)
     source = parts.sources.get(run.reuse_source_run_id or 0)
     received = (source or run).received_count
     if attempt is not None:
         received = parts.points.get((run.pk, attempt), 0)
-    expired, expired_at = parts.expired.get(run.pk, (0, None))
     return RunSummary(
         run=run,
         status=of.status if of else run.status,
@@ -191,9 +192,9 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
         passed=sum(outcome in PASSED for outcome in outcomes),
         failed=outcomes.count("fail"),
         unusable=unusable,
-        skipped=skipped,
+        # What expired has a sentence of its own.
+        skipped=[(why, n) for why, n in skipped if why != EXPIRED_ARTIFACT],
         expired=expired,
-        expired_at=expired_at,
         fetch=parts.fetches.get(run.pk),
         source=source,
     )
@@ -222,12 +223,13 @@ def _job_names(ids: Sequence[int]) -> Mapping[int, list[str]]:
     return grouped
 
 
-def _expired(ids: Sequence[int]) -> Mapping[int, tuple[int, datetime | None]]:
-    gone = Artifact.objects.filter(
-        Q(expired=True) | Q(state=Artifact.State.EXPIRED), run__in=ids
+def _expired(ids: Sequence[int]) -> Mapping[int, Expired]:
+    lost = Q(state=Artifact.State.EXPIRED)
+    gone = Artifact.objects.filter(Q(expired=True) | lost, run__in=ids)
+    counted = gone.values_list("run_id").annotate(
+        n=Count("pk"), unfetched=Count("pk", filter=lost), at=Max("expires_at")
     )
-    counted = gone.values("run_id").annotate(n=Count("pk"), at=Max("expires_at"))
-    return {row["run_id"]: (row["n"], row["at"]) for row in counted.order_by(F("n"))}
+    return {run: Expired(*told) for run, *told in counted.order_by(F("n"))}
 
 
 def _points(ids: Sequence[int]) -> Mapping[tuple[int, int], int]:

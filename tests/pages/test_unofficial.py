@@ -422,6 +422,35 @@ def test_expired_artifacts_are_dated_and_the_stored_copy_shown(client):
     assert f"{copied:%Y-%m-%d}" in page
 
 
+def test_results_that_expired_unfetched_are_the_reason_and_no_job_is_blamed(client):
+    run = RunFactory(conclusion="success", planned_count=41, received_count=0)
+    expiry = {"expired": True, "expires_at": datetime(2026, 11, 9, tzinfo=UTC)}
+    gone = ArtifactFactory(run=run, state="expired", **expiry)
+    ArtifactFactory(run=run, state="listed", **expiry)
+    SkipFactory(run=run, artifact=gone, reason="expired_artifact")
+    page = text_of(client, f"?unofficialRun={run.github_run_id}")
+    why = (
+        "No usable throughput point: 1 artifact with its results expired on GitHub "
+        "on 2026-11-09 before they were fetched"
+    )
+    assert why in page
+    assert '<span class="badge">success, 41 missing</span>' in page
+    assert "2 artifacts expired on 2026-11-09, 1 of them with records" in page
+    assert "without a row" not in page
+    assert "Not taken" not in page
+    own = client.get(run.get_absolute_url()).content.decode()
+    assert why in own
+    assert "without a row" not in own
+
+
+def test_a_success_that_lost_points_warns(client):
+    run = overlaid(run_fields={"conclusion": "success"})
+    run.planned_count = 5
+    run.save()
+    page = text_of(client, f"?unofficialRun={run.github_run_id}")
+    assert '<span class="badge badge-warn">success, 2 missing</span>' in page
+
+
 def test_limit_per_client_is_said_and_stored_runs_are_still_shown(client, settings):
     settings.FRONTIERBOARD_FETCHES_PER_CLIENT = 2
     run = overlaid()
