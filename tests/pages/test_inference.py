@@ -295,13 +295,13 @@ def test_query_count_does_not_grow_with_points_and_keys(
     client, django_assert_num_queries
 ):
     curve("first")
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get("/inference")
     story()
     for n in range(10):
         trade_off = [(c, 400.0 / c, 10.0 * c) for c in range(1, 30)]
         add_points(official_sweep(f"key-{n}"), trade_off)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         client.get("/inference?y=p99_ttft")
 
 
