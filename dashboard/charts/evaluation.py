@@ -17,6 +17,7 @@ ROW_PX = 34
 AROUND_PX = 76
 ALONE_AROUND_PX = 260
 LONGEST_LABEL = 44
+SHORTEST_LABEL = 12
 # What a domain keeps free beside the lowest end, as a fraction, and its steps.
 MARGIN = 0.005
 STEP = 0.01
@@ -193,7 +194,7 @@ def _layout(dots: Sequence[EvalDot], ends: tuple[float, float]) -> Figure:
     return {
         "xaxis": {
             **lines,
-            "title": {"text": "Score (fraction), 95 % interval", "standoff": 8},
+            "title": {"text": "Score (fraction)", "standoff": 8},
             "range": list(ends),
             "autorange": False,
             "tickformat": ".3~f",
@@ -207,6 +208,8 @@ def _layout(dots: Sequence[EvalDot], ends: tuple[float, float]) -> Figure:
             "range": [-0.7, len(dots) - 0.3],
         },
         "height": height(len(dots)),
+        # For narrow screens: the deployments alone, which are told apart by hover.
+        "meta": {"short": [_short(dot) for dot in dots]},
         "showlegend": False,
         "hovermode": "closest",
         "hoverlabel": {
@@ -215,7 +218,7 @@ def _layout(dots: Sequence[EvalDot], ends: tuple[float, float]) -> Figure:
             "namelength": -1,
         },
         "font": {"family": theme.FONT, "size": 12, "color": theme.INK},
-        "margin": {"l": 8, "r": 24, "t": 24, "b": 48},
+        "margin": {"l": 12, "r": 24, "t": 24, "b": 48},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "dragmode": "zoom",
@@ -225,6 +228,12 @@ def _layout(dots: Sequence[EvalDot], ends: tuple[float, float]) -> Figure:
 def _tick(dot: EvalDot) -> str:
     parts = dot.label.split("\n")
     return "<br>".join(escape(one_line(part, LONGEST_LABEL)) for part in parts)
+
+
+def _short(dot: EvalDot) -> str:
+    """Return the end of a row's name, its concurrency kept."""
+    where, _, concurrency = dot.label.rpartition("\n")[2].rpartition(" ")
+    return f"{escape(one_line(where, SHORTEST_LABEL))} {escape(one_line(concurrency))}"
 
 
 def height(rows: int) -> int:

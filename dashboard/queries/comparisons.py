@@ -90,13 +90,6 @@ class EvalPair:
         return EvalVerdict(*sides, is_comparable=self.is_comparable)
 
     @property
-    def strict_change(self) -> float | None:
-        """Return how the strict score changed, a fraction."""
-        if self.base is None or self.head is None:
-            return None
-        return _difference(self.base.result.strict, self.head.result.strict)
-
-    @property
     def flexible_change(self) -> float | None:
         """Return how the flexible score changed, a fraction."""
         if self.base is None or self.head is None:

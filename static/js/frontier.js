@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const DIMMED = 0.15;
+  const NARROW = 640;
 
   const isDark = () => {
     const chosen = document.documentElement.dataset.theme;
@@ -49,6 +50,10 @@
       };
       for (const name of Object.keys(layout)) {
         if (/^[xy]axis\d*$/.test(name)) themed[name] = { ...layout[name], ...axis };
+      }
+      // Beside a narrow plot long names leave no room.
+      if (layout.meta && layout.meta.short && this.plot.clientWidth < NARROW) {
+        themed.yaxis = { ...themed.yaxis, ticktext: layout.meta.short };
       }
       if (layout.shapes) {
         themed.shapes = layout.shapes.map((shape) => ({

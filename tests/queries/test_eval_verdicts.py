@@ -138,7 +138,5 @@ def test_a_sweep_with_failing_evals_still_moves_with_its_siblings() -> None:
     add_eval(head, 0.8947)
     judge_official(head.run)
     (movement,) = movements([head.run_id])[head.run_id]
-    assert (movement.verdict, movement.size) == (
-        "regression",
-        pytest.approx(math.log(0.8), abs=0.01),
-    )
+    assert movement.verdict == "regression"
+    assert movement.size == pytest.approx(math.log(0.8), abs=0.01)
