@@ -181,7 +181,7 @@ def test_evals_stand_side_by_side_with_their_intervals(client):
     EvalResultFactory(run=head.run, config_key=base.config_key, concurrency=256)
     evals = table(page(client, base, head), "evals")
     assert "-1.00 pp" in evals
-    assert "z -1.39, p 0.17: no difference shown" in evals
+    assert "z -1.40, p 0.16: no difference shown" in evals
     assert ">amber</span>" in evals
     assert "flexible +0.00 pp" in evals
     assert '0.9600 <span class="muted">0.9480 to 0.9693</span>' in evals
