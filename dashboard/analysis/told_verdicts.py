@@ -65,6 +65,18 @@ class ToldVerdict:
         return said not in (Verdict.NOT_COMPARABLE, Verdict.NO_BASELINE)
 
     @property
+    def recovers(self) -> list[int]:
+        """Return the runs whose regressions the sweep ended: a return is no gain."""
+        found: list[int] = self.numbers.get("recovers", [])
+        return found
+
+    @property
+    def newer(self) -> int | None:
+        """Return the run of the current official sweep, where the baseline is older."""
+        found: int | None = self.numbers.get("newer")
+        return found
+
+    @property
     def lost(self) -> list[Any]:
         """Return what only the base measured and the head's plan asks for or may."""
         coverage = self.numbers["coverage"] or {}

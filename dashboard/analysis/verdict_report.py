@@ -21,7 +21,7 @@ HIDDEN = "not judged: a person took the run out"
 
 
 class Newer(NamedTuple):
-    """The current official sweep where the baseline is an older one; ``link`` compares."""
+    """The current official sweep where the baseline is older; ``link`` compares."""
 
     run_id: int
     link: str

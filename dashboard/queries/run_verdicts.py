@@ -1,5 +1,6 @@
 """The verdict on a run with what a report says of the run itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -9,10 +10,11 @@ from django.urls import reverse
 
 from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdict_json import verdict_json
-from dashboard.analysis.verdict_report import RunFacts, one_line_verdict
+from dashboard.analysis.verdict_report import Newer, RunFacts, one_line_verdict
 from dashboard.models import Point, Run
 from dashboard.queries import run_parts
 from dashboard.queries.run_accuracy import Accuracy, accuracy
+from dashboard.queries.verdict_context import newest_official, recovered_by
 from dashboard.queries.verdicts import judge_run
 from dashboard.vocabulary.acceptance import acceptance_label
 
@@ -161,8 +163,29 @@ def run_verdict(
         acceptance=_acceptance(verdicts, measured),
         measured_in=run.reuse_source_run_id,
         is_hidden=is_hidden,
+        recovers=recovered_by([measured.pk]).get(measured.pk, {}),
+        newer={} if base else _newer(run, attempt, verdicts),
     )
     return RunVerdict(facts, verdicts, word)
+
+
+def _newer(
+    run: Run, attempt: int | None, verdicts: Sequence[SweepVerdict]
+) -> dict[tuple[str, str], Newer]:
+    """Return the official sweeps after the baselines of a run that is not official."""
+    if not verdicts or run.publication == Run.Publication.OFFICIAL:
+        return {}
+    newest = newest_official((v.config_key, v.scenario) for v in verdicts)
+    head = f"{run.github_run_id}" + (f"/attempts/{attempt}" if attempt else "")
+    found = {}
+    for verdict in verdicts:
+        place = (verdict.config_key, verdict.scenario)
+        one, than = newest.get(place), verdict.base.at if verdict.base else None
+        if one and one.is_newer(than=than, own_run_id=verdict.head.run_id):
+            asked = {"base": one.run_id, "head": head}
+            address = f"{reverse('compare')}?{urlencode(asked, safe='/')}"
+            found[place] = Newer(one.run_id, site_address(address))
+    return found
 
 
 def _received(verdicts: list[SweepVerdict], run: Run, attempt: int | None) -> int:

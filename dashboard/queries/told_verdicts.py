@@ -1,6 +1,7 @@
 """Verdicts for pages: those stored of official sweeps, else made once and kept."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.core.cache import cache
@@ -9,6 +10,12 @@ from dashboard.analysis.told_verdicts import ToldVerdict, told_numbers
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.caching import current_generation
 from dashboard.models import Judgement, Run, Sweep
+from dashboard.queries.verdict_context import (
+    KeyAndScenario,
+    Newest,
+    newest_official,
+    recovered_by,
+)
 from dashboard.queries.verdicts import judge_runs
 from dashboard.vocabulary.version import VERSION
 
@@ -53,10 +60,48 @@ def _made(asked: Sequence[Asked]) -> dict[Asked, Numbers]:
     stored = _stored([one for one in asked if _may_be_stored(one)])
     others = [one for one in asked if one not in stored]
     judged = judge_runs(others) if others else []
-    return stored | {
+    made = {
         one: [told_numbers(verdict_json(verdict)) for verdict in verdicts]
         for one, verdicts in zip(others, judged, strict=True)
     }
+    return _with_context(stored | made)
+
+
+def _with_context(told: Mapping[Asked, Numbers]) -> dict[Asked, Numbers]:
+    """Return the verdicts with ``recovers`` and ``newer``, each read once for all.
+
+    Only what is official ends a regression; only what is not has official sweeps
+    after it that nothing else tells.
+    """
+    is_official = {one: one[0].publication == Run.Publication.OFFICIAL for one in told}
+    official = {one[0].pk for one, found in is_official.items() if found}
+    ended = recovered_by(official) if official else {}
+    places = [_place(n) for one in told if not is_official[one] for n in told[one]]
+    newest = newest_official(places) if places else {}
+    return {
+        (run, attempt): [
+            {
+                **n,
+                "recovers": ended.get(run.pk, {}).get(_place(n), []),
+                "newer": _newer(n, run, newest.get(_place(n))),
+            }
+            for n in numbers
+        ]
+        for (run, attempt), numbers in told.items()
+    }
+
+
+def _place(numbers: Mapping[str, Any]) -> KeyAndScenario:
+    return numbers["config_key"], numbers["scenario"]
+
+
+def _newer(numbers: Mapping[str, Any], run: Run, newest: Newest | None) -> int | None:
+    """Return the run of the current official sweep, where the baseline is older."""
+    base = numbers["baseline"]
+    than = datetime.fromisoformat(base["official_at"]) if base else None
+    if newest is None or not newest.is_newer(than=than, own_run_id=run.github_run_id):
+        return None
+    return newest.run_id
 
 
 def _may_be_stored(one: Asked) -> bool:

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.db.models import Count, F, Max, Q
 from django.utils import timezone
 
-from dashboard.analysis.evals import PASSED
 from dashboard.models import (
     Artifact,
     EvalResult,
@@ -20,6 +19,7 @@ from dashboard.models import (
     Run,
     Skip,
 )
+from dashboard.queries.run_accuracy import accuracy
 from dashboard.queries.run_parts import JudgedEval, judged
 from dashboard.queries.usable import FAILED_ROW, Expired, nothing_usable
 from dashboard.vocabulary.links import commit_link, pull_link, web_link
@@ -46,6 +46,8 @@ class RunSummary:
     evals: int
     passed: int
     failed: int
+    evals_planned: int | None
+    evals_missing: int
     unusable: str
     skipped: Sequence[tuple[str, int]]
     expired: Expired
@@ -171,7 +173,10 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
             else result.result.attempt == attempt
         )
     ]
-    outcomes = [result.outcome for result in evals]
+    source = parts.sources.get(run.reuse_source_run_id or 0)
+    # What another run measured is counted on the page of that run.
+    planned = run.eval_planned_count if source is None else None
+    found = accuracy(evals, planned)
     skipped = parts.skips.get(run.pk, [])
     expired = parts.expired.get(run.pk, Expired())
     unusable = ""
@@ -179,7 +184,6 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
         failed = sum(count for reason, count in skipped if reason == FAILED_ROW)
         names = parts.jobs.get(run.pk, [])
         unusable = nothing_usable(run, failed, names, expired)
-    source = parts.sources.get(run.reuse_source_run_id or 0)
     received = (source or run).received_count
     if attempt is not None:
         received = parts.points.get((run.pk, attempt), 0)
@@ -188,9 +192,11 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
         status=of.status if of else run.status,
         conclusion=of.conclusion if of else run.conclusion,
         received=received,
-        evals=len(evals),
-        passed=sum(outcome in PASSED for outcome in outcomes),
-        failed=outcomes.count("fail"),
+        evals=found.total,
+        passed=found.passed,
+        failed=found.failed,
+        evals_planned=planned,
+        evals_missing=found.missing,
         unusable=unusable,
         # What expired has a sentence of its own.
         skipped=[(why, n) for why, n in skipped if why != EXPIRED_ARTIFACT],

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from dashboard.corrections import exclude_points, undo
 from dashboard.models import Judgement, Regression, Run, TriageEvent
+from dashboard.queries.regressions import RegressionFilters, improvements
 from dashboard.queries.run_verdicts import run_verdict, stored_run
 from ingest.pipeline import derive_run, replay_run
 from tests.ingest import golden
@@ -88,6 +89,13 @@ def test_there_is_one_regression_and_it_is_over(all_runs: Path) -> None:
     assert found.recovered_by is not None
     assert found.recovered_by.github_run_id == 33600000007
     assert found.state == Regression.State.UNTRIAGED
+
+
+def test_the_return_of_the_regression_is_no_improvement(all_runs: Path) -> None:
+    listed = improvements(RegressionFilters())
+    assert {row.sweep.run.github_run_id for row in listed} == {33300000002}
+    found = run_verdict(_run(33600000007))
+    assert list(found.facts.recovers.values()) == [[33500000006]]
 
 
 def test_a_swap_is_not_comparable_and_keeps_its_numbers(all_runs: Path) -> None:

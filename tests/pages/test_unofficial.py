@@ -524,7 +524,7 @@ def test_query_count_does_not_grow_with_the_size_of_runs(
         EvalResultFactory(run=run)
         SkipFactory.create_batch(20, run=run)
     ids = ",".join(str(run.github_run_id) for run in runs)
-    with django_assert_max_num_queries(35):
+    with django_assert_max_num_queries(36):
         client.get(f"/inference?unofficialRun={ids}")
     with django_assert_max_num_queries(27):  # the verdicts are kept
         client.get(f"/inference?unofficialRun={ids}")
