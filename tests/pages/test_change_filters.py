@@ -185,7 +185,7 @@ def test_csv_holds_the_rows_of_the_page(client, two_keys):
     assert [row["kinds"] for row in rows] == ["swap grid image", "changelog", "image"]
     swap, entry, image = rows
     assert (swap["before"], swap["after"]) == (OLD, NEW)
-    assert (swap["dropped"], swap["added"]) == ("TP4 c4, 8", "TP8 c1")
+    assert (swap["dropped"], swap["added"]) == ("TP4 c4, c8", "TP8 c1")
     assert (entry["pr"], entry["link_state"]) == ("501", "good")
     assert image["config_keys"] == KEY
 

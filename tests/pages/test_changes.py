@@ -219,7 +219,7 @@ def test_a_swap_says_from_what_to_what_and_what_came_with_it(client):
         "+10.0 %",
         "3 pairs",
         "Median interactivity: +0.0 %",
-        "dropped</span> TP4 c4, 8",
+        "dropped</span> TP4 c4, c8",
         "added</span> TP8 c1",
         "img:1 → img:2",
         "97.00 %",

@@ -98,7 +98,7 @@ def test_the_page_shows_the_swaps_with_the_dropped_band(client, recorded):
         assert [effect.count for effect in item.effects] == [pairs, pairs]
     text = text_of(page)
     assert "not like for like" in text
-    assert "dropped</span> TP4 c4, 8, 16" in text
+    assert "dropped</span> TP4 c4, c8, c16" in text
 
 
 def test_placeholder_and_missing_links_take_the_pull_request_of_their_run(
