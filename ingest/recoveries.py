@@ -9,8 +9,9 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from dashboard.analysis.detection import ACCURACY, PERFORMANCE
+from dashboard.analysis.sides import SweepVerdict
 from dashboard.analysis.verdicts import Verdict
-from dashboard.models import EvalResult, Regression, Sweep
+from dashboard.models import Regression, Sweep
 from dashboard.queries.sides import sides
 from dashboard.queries.verdicts import judge_groups
 
@@ -18,6 +19,9 @@ SweepKey = tuple[int, str]
 
 # What a later sweep must be, held against a regression's baseline, to end it.
 RECOVERED = (Verdict.WITHIN_NOISE, Verdict.IMPROVEMENT)
+
+# What a later sweep has to be held against the baseline for.
+LOOKED_AT = (PERFORMANCE, ACCURACY)
 
 
 def of_keys(keys: set[SweepKey], prefix: str = "") -> Q:
@@ -57,17 +61,18 @@ class Watched:
 def derive_recoveries(keys: set[SweepKey], judged: Collection[int] = ()) -> int:
     """Say by which later sweep each regression of these keys was over.
 
-    Of performance: the first one of the baseline's segment that, held against the
-    regression's own baseline, is no worse. What was found of a sweep stands until its
-    run, or one of those that are compared, is among the ``judged``. Of another kind:
-    the first one that is not listed for it. Returns how many rows changed.
+    Of performance and accuracy: the first one of the baseline's segment that, held
+    against the regression's own baseline, is no worse. What was found of a sweep stands
+    until its run, or one of those that are compared, is among the ``judged``. Of
+    another kind: the first one that is not listed for it. Returns how many rows
+    changed.
     """
     found = Regression.objects.filter(of_keys(keys), is_active=True)
     found = found.select_related("sweep", "baseline").defer("numbers")
     rows = list(found.order_by("pk"))
     later = _later_sweeps(rows)
     watched = [
-        _watched(row, later, set(judged)) for row in rows if row.kind == PERFORMANCE
+        _watched(row, later, set(judged)) for row in rows if row.kind in LOOKED_AT
     ]
     while asking := [one for one in watched if one.asks is not None]:
         _look(asking)
@@ -78,13 +83,9 @@ def derive_recoveries(keys: set[SweepKey], judged: Collection[int] = ()) -> int:
 def _listed_no_more(
     rows: Sequence[Regression], later: Mapping[SweepKey, list[Later]]
 ) -> list[Watched]:
-    """Return regressions of other kinds with the first later sweep without them.
-
-    Accuracy is measured anew only by a run that has evals of the key.
-    """
+    """Return regressions of other kinds with the first later sweep without them."""
     listed = {(row.sweep_id, row.kind) for row in rows}
-    others = [row for row in rows if row.kind != PERFORMANCE]
-    evaluated = _evaluated({row.config_key_id for row in others})
+    others = [row for row in rows if row.kind not in LOOKED_AT]
     watched = []
     for row in others:
         sweep = row.sweep
@@ -95,24 +96,12 @@ def _listed_no_more(
             (
                 one
                 for one in later.get((row.config_key_id, row.scenario), [])
-                if one.at > since
-                and (one.sweep_id, row.kind) not in listed
-                and (
-                    row.kind != ACCURACY or (one.run_id, row.config_key_id) in evaluated
-                )
+                if one.at > since and (one.sweep_id, row.kind) not in listed
             ),
             None,
         )
         watched.append(Watched(row, [], over))
     return watched
-
-
-def _evaluated(config_key_ids: set[int]) -> set[tuple[int, int]]:
-    """Return (run id, config key id) of what has current eval scores."""
-    scores = EvalResult.objects.filter(
-        config_key_id__in=config_key_ids, is_current=True
-    )
-    return set(scores.values_list("run_id", "config_key_id").distinct())
 
 
 def _later_sweeps(rows: Iterable[Regression]) -> Mapping[SweepKey, list[Later]]:
@@ -173,10 +162,24 @@ def _look(asking: Sequence[Watched]) -> None:
         asking, judge_groups([[pair] for pair in pairs]), strict=True
     ):
         seen = one.waiting.pop(0)
-        if verdict.verdict in RECOVERED:
+        if _is_over(one.regression, verdict):
             one.over = seen
         else:
             one.checks.append(seen.sweep_id)
+
+
+def _is_over(row: Regression, verdict: SweepVerdict) -> bool:
+    """Tell whether a sweep, held against a regression's own baseline, ends it.
+
+    Of accuracy: it measured the evals that fell, and none of its evals is worse.
+    """
+    if row.kind == PERFORMANCE:
+        return verdict.performance in RECOVERED
+    measured = [found for found in verdict.evals if found.base is not None]
+    there = {(found.head.deployment, found.head.concurrency) for found in measured}
+    fell = {(label, c) for label, places in row.numbers["places"] for c in places}
+    is_worse = any(found.is_regression for found in measured)
+    return bool(measured) and fell <= there and not is_worse
 
 
 def _store_recovery(one: Watched) -> int:

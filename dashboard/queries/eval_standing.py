@@ -18,7 +18,6 @@ from dashboard.models import EvalResult, Run, Sweep
 from dashboard.queries.eval_verdicts import scored
 from dashboard.queries.run_parts import JudgedEval, judged
 from dashboard.queries.sides import IDENTITY_FIELDS, identity
-from dashboard.vocabulary.checkpoints import base_name
 
 Place = tuple[int, str, int, int | None, str]
 _RELATED = ("config_key", "deployment", "run")
@@ -57,11 +56,6 @@ class EvalStanding:
     def checkpoint(self) -> str:
         """Return the weights served, empty where not known."""
         return self.served.identity.checkpoint if self.served else ""
-
-    @property
-    def checkpoint_short(self) -> str:
-        """Return the weights without their publisher."""
-        return base_name(self.checkpoint)
 
     @property
     def spread(self) -> float | None:
