@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.analysis.verdicts import Verdict
+from dashboard.analysis.verdicts import BETTER, NEEDS_A_LOOK, WORSE, Verdict
 
 # What of a verdict's numbers only its comparison shows; most of them are these.
 _UNTOLD = frozenset({"points", "best_at"})
@@ -15,6 +15,12 @@ def told_numbers(numbers: Mapping[str, Any]) -> dict[str, Any]:
     doubted = any(p["needs_look"] and p["flagged"] for p in numbers["points"])
     told = {name: value for name, value in numbers.items() if name not in _UNTOLD}
     return {**told, "needs_look": doubted}
+
+
+def flag_tone(flag: str, *, is_flagged: bool) -> str:
+    """Return bad, ok or warn for the flag of a point that judges, else nothing."""
+    tones = {WORSE: "bad", BETTER: "ok", NEEDS_A_LOOK: "warn"}
+    return tones.get(flag, "") if is_flagged else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class ToldVerdict:
     @property
     def lost(self) -> list[Any]:
         """Return what only the base measured and the head's plan asks for or may."""
-        coverage = self.numbers["coverage"] or {}
+        coverage = self.numbers.get("coverage") or {}
         gone = {(label, c) for label, found in self.unplanned for c in found}
         rest = [
             [label, [c for c in concurrencies if (label, c) not in gone]]
@@ -91,7 +97,8 @@ class ToldVerdict:
     def unplanned(self) -> list[Any]:
         """Return what only the base measured, since nobody plans it any more."""
         # Judgements stored by an older version do not tell it.
-        found: list[Any] = (self.numbers["coverage"] or {}).get("unplanned", [])
+        coverage = self.numbers.get("coverage") or {}
+        found: list[Any] = coverage.get("unplanned", [])
         return found
 
     @property

@@ -81,8 +81,9 @@ def _numbers(comparison: Comparison, verdict: SweepVerdict) -> dict[str, Any]:
         },
         "coverage": _coverage(comparison.coverage, verdict),
         "points": [
-            _point(point, labels[point.deployment], is_flagged=point in flagged)
+            _point(point, labels[point.deployment], flag, is_flagged=point in flagged)
             for point in comparison.points
+            for flag in (verdict.judged.flag(point),)
         ],
         "best_at": [_best(best) for best in comparison.best_at],
     }
@@ -108,7 +109,9 @@ def named_places(
     return [[verdict.labels[pk], list(found)] for pk, found in places]
 
 
-def _point(point: PointChange, label: str, *, is_flagged: bool) -> dict[str, Any]:
+def _point(
+    point: PointChange, label: str, flag: str, *, is_flagged: bool
+) -> dict[str, Any]:
     return {
         "deployment": label,
         "concurrency": point.concurrency,
@@ -119,6 +122,7 @@ def _point(point: PointChange, label: str, *, is_flagged: bool) -> dict[str, Any
         "gain": point.gain,
         "z": point.z,
         "flagged": is_flagged,
+        "flag": flag,
         "needs_look": point.needs_look,
     }
 

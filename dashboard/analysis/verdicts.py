@@ -26,6 +26,10 @@ from dashboard.vocabulary.metrics import METRICS
 
 PAIRS_NEEDED = 3
 
+# What tables say of flagged points; beside these two what decides nothing.
+WORSE, BETTER = "worse", "better"
+NEEDS_A_LOOK = "above 2x, needs a look"
+
 # Noise that hides changes up to this size lets nothing be called "within noise".
 BLIND_LIMIT = 0.10
 
@@ -69,6 +73,20 @@ class Judged:
     def flagged(self) -> frozenset[PointChange]:
         """Return every flagged point, deciding or not."""
         return self.findings.points
+
+    def flag(self, point: PointChange) -> str:
+        """Return what a table says of a point, empty where nothing is flagged."""
+        found = self.findings
+        if point.needs_look:
+            return NEEDS_A_LOOK
+        if point in found.losses:
+            return WORSE
+        if point in found.gains:
+            return BETTER
+        if point in found.shown:
+            is_worse = point.gain is not None and point.gain < 0
+            return f"{WORSE if is_worse else BETTER}, not deciding"
+        return ""
 
     @property
     def strong(self) -> bool:

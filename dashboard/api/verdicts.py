@@ -68,7 +68,10 @@ class Coverage(Schema):
 
 
 class PointBody(Schema):
-    """One metric of one pair. ``gain`` is ``change`` signed so that more is better."""
+    """One metric of one pair. ``gain`` is ``change`` signed so that more is better.
+
+    ``flag`` says what tables do: "worse" and "better" decide, the rest does not.
+    """
 
     deployment: str
     concurrency: int
@@ -79,6 +82,7 @@ class PointBody(Schema):
     gain: float | None
     z: float | None
     flagged: bool
+    flag: str
     needs_look: bool
 
 

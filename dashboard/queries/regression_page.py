@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -19,6 +19,7 @@ from dashboard.analysis.siblings import (
 )
 from dashboard.analysis.sides import Side
 from dashboard.analysis.step_curves import folded_points, paired_with
+from dashboard.analysis.told_verdicts import ToldVerdict, flag_tone
 from dashboard.models import Regression, Sweep, TriageEvent
 from dashboard.queries.comparisons import DefinitionDiff
 from dashboard.queries.regressions import SHOWN, movements
@@ -52,6 +53,13 @@ class SidePoints:
     points: pd.DataFrame
 
 
+class HistoryLine(NamedTuple):
+    """An event, or None for the recovery, and when it was recorded."""
+
+    at: datetime
+    event: TriageEvent | None
+
+
 @dataclass(frozen=True)
 class RegressionReport:
     """A regression with all that its page tells; each part is read once."""
@@ -74,6 +82,16 @@ class RegressionReport:
         """Return the comparison as it was stored; empty where there was none."""
         found: Mapping[str, Any] = self.regression.numbers.get("verdict") or {}
         return found
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """Return the compared points, each with ``flag`` in words and its ``tone``."""
+        return [_with_tone(point) for point in self.verdict.get("points") or ()]
+
+    @property
+    def told(self) -> ToldVerdict:
+        """Return the comparison as pages tell it."""
+        return ToldVerdict(self.verdict)
 
     @property
     def places(self) -> list[list[Any]]:
@@ -140,6 +158,17 @@ class RegressionReport:
         """What people decided and said, oldest first."""
         return list(self.regression.events.all())
 
+    @property
+    def history(self) -> list[HistoryLine]:
+        """What was found, decided and said, in the order in which it was recorded."""
+        row = self.regression
+        lines = [HistoryLine(event.at, event) for event in self.events]
+        if row.recovered_by is not None:
+            # A later sweep may be stored first: nothing is over before it was found.
+            at = max(row.stored_at, row.recovered_by.stored_at)
+            lines.append(HistoryLine(at, None))
+        return sorted(lines, key=lambda line: line.at)
+
     @cached_property
     def both(self) -> tuple[SidePoints, SidePoints] | None:
         """Base and head with their points; None where one of the sweeps is gone."""
@@ -161,6 +190,13 @@ class RegressionReport:
             SidePoints(base, _named(paired_with(old, new), labels)),
             SidePoints(head, _named(paired_with(new, old), labels)),
         )
+
+
+def _with_tone(point: Mapping[str, Any]) -> dict[str, Any]:
+    is_flagged = bool(point.get("flagged"))
+    # What an older version stored says no more than that it is flagged.
+    flag = point.get("flag", "flagged" if is_flagged else "")
+    return {**point, "flag": flag, "tone": flag_tone(flag, is_flagged=is_flagged)}
 
 
 def _named(points: pd.DataFrame, labels: Mapping[int, str]) -> pd.DataFrame:

@@ -19,12 +19,23 @@ BADGES = {
     State.FIXED: "badge-ok",
 }
 DAY = 86400
+NOBODY_LOOKED = "nobody looked"
 
 
 @register.filter
 def state_badge(state: str) -> str:
     """Return the classes of a badge that says this state."""
     return f"badge {BADGES.get(State(state), '')}".strip()
+
+
+@register.filter
+def triage_badge(row: Regression) -> SafeString:
+    """Write the state of a regression; nothing waits once it is over by itself."""
+    if row.recovered_by_id is not None and row.state == State.UNTRIAGED:
+        classes, words = "badge", NOBODY_LOOKED
+    else:
+        classes, words = state_badge(row.state), row.get_state_display()
+    return format_html('<span class="{}">{}</span>', classes, words)
 
 
 @register.filter

@@ -9,10 +9,10 @@ import pandas as pd
 from django.http import HttpRequest
 
 from dashboard.analysis.comparison import PointChange
-from dashboard.analysis.segments import NOTICE, SweepIdentity
+from dashboard.analysis.segments import NOTICE, RECIPE, SweepIdentity
 from dashboard.analysis.sides import Side, SweepVerdict
 from dashboard.analysis.step_curves import step_curve, stretches
-from dashboard.analysis.told_verdicts import ToldVerdict, told_numbers
+from dashboard.analysis.told_verdicts import ToldVerdict, flag_tone, told_numbers
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdicts import Verdict
 from dashboard.charts import theme
@@ -217,8 +217,16 @@ class KeyShown:
 
     @property
     def differing(self) -> list[Fact]:
-        """Return what is not the same on both sides."""
-        return [fact for fact in self.facts if fact.base != fact.head]
+        """Return what is not the same on both sides.
+
+        A recipe covers image and checkpoint: beside these it is no change of its own.
+        """
+        is_own = any(change["kind"] == RECIPE for change in self.verdict.markers)
+        return [
+            fact
+            for fact in self.facts
+            if fact.base != fact.head and (is_own or fact.name != RECIPE)
+        ]
 
     @property
     def alike(self) -> list[Fact]:
@@ -296,7 +304,8 @@ def _gain(row: DeltaRow) -> float:
 
 
 def _delta(verdict: SweepVerdict, point: PointChange) -> DeltaRow:
-    word, tone = _flag(verdict, point)
+    word = verdict.judged.flag(point)
+    tone = flag_tone(word, is_flagged=point in verdict.judged.flagged)
     return DeltaRow(
         place_id(point.deployment, point.concurrency),
         verdict.labels[point.deployment],
@@ -306,21 +315,6 @@ def _delta(verdict: SweepVerdict, point: PointChange) -> DeltaRow:
         word,
         tone,
     )
-
-
-def _flag(verdict: SweepVerdict, point: PointChange) -> tuple[str, str]:
-    found = verdict.judged.findings
-    if point.needs_look:
-        is_judged = point in verdict.judged.flagged
-        return "above 2x, needs a look", "warn" if is_judged else ""
-    if point in found.losses:
-        return "worse", "bad"
-    if point in found.gains:
-        return "better", "ok"
-    if point in found.shown:
-        is_worse = point.gain is not None and point.gain < 0
-        return f"{'worse' if is_worse else 'better'}, not deciding", ""
-    return "", ""
 
 
 def _change(base: float | None, head: float | None) -> float | None:

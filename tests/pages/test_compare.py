@@ -212,6 +212,16 @@ def test_what_differs_names_image_definition_and_changelog(client):
     assert "Not here" not in changes
 
 
+def test_a_recipe_differs_on_its_own_only_without_another_image(client):
+    base = official(0, images=["img/sglang:1"], fingerprints=["aaaa"])
+    same = unofficial(1, images=["img/sglang:1"], fingerprints=["bbbb"])
+    other = unofficial(2, images=["img/sglang:2"], fingerprints=["bbbb"])
+    assert "recipe" in table(page(client, base, same), "facts")
+    facts = table(page(client, base, other), "facts")
+    assert "img/sglang:2" in facts
+    assert "recipe" not in facts
+
+
 def test_a_placeholder_link_is_no_link(client):
     base, head = slower()
     ChangelogEntryFactory(

@@ -12,6 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNotContains, assertRedirects
 
+from dashboard.models import Run
 from tests import factories
 from tests.pages.builders import add_points
 
@@ -303,7 +304,11 @@ def test_the_page_shows_numbers_suspects_siblings_and_both_charts(client):
                 "points": [
                     {"deployment": "TP2", "concurrency": 64, "metric": "tput_per_gpu"}
                     | {"base": 1800.0, "head": 1600.0, "change": -0.111, "z": -9.0}
-                    | {"flagged": True, "needs_look": False}
+                    | {"flagged": True, "flag": "worse", "needs_look": False},
+                    {"deployment": "TP2", "concurrency": 4, "metric": "p99_ttft"}
+                    | {"base": 1.0, "head": 1.4, "change": 0.4, "z": 4.0}
+                    | {"flagged": True, "flag": "worse, not deciding"}
+                    | {"needs_look": False},
                 ],
                 "differences": [{"kind": "image", "from": "img:1", "to": "img:2"}],
             },
@@ -319,11 +324,41 @@ def test_the_page_shows_numbers_suspects_siblings_and_both_charts(client):
     assert [m.config_key for m in page.context["report"].siblings.others] == ["still"]
     assert "comparison-figure" in text
     assert "history-figure" in text
-    assert "flagged" in text
+    assert '<span class="badge badge-bad">worse</span>' in text
+    assert '<span class="badge ">worse, not deciding</span>' in text
+    assert text.count("is-flagged") == 1
     assert "img:1 → img:2" in text
     assert "lost TP2 c256" in text
     base, head = row.baseline.run.github_run_id, row.run.github_run_id
     assert f"/compare?base={base}&amp;head={head}" in text
+
+
+def test_what_was_over_before_anybody_looked_is_not_called_untriaged(client):
+    over = factories.RunFactory(official=True)
+    row = worse("key-a", recovered_by=over, recovered_at=over.created_at)
+    for page in (
+        one(client, row),
+        show(client),
+        client.get(reverse("home")),
+        client.get(row.run.get_absolute_url()),
+        client.get(row.config_key.get_absolute_url()),
+    ):
+        assertContains(page, '<span class="badge">nobody looked</span>')
+        assertNotContains(page, '<span class="badge badge-bad">untriaged</span>')
+
+
+def test_the_history_is_in_the_order_in_which_it_was_recorded(client):
+    over = factories.RunFactory(official=True)
+    at = datetime(2026, 8, 2, tzinfo=UTC)
+    row = worse("key-a", recovered_by=over, recovered_at=at)
+    Run.objects.filter(pk=over.pk).update(stored_at=at + timedelta(days=60))
+    type(row).objects.filter(pk=row.pk).update(stored_at=at + timedelta(days=40))
+    for day, note in ((90, "later"), (50, "earlier")):
+        event = factories.TriageEventFactory(regression=row, note=note)
+        type(event).objects.filter(pk=event.pk).update(at=at + timedelta(days=day))
+    history = one(client, row).context["report"].history
+    said = [line.event.note if line.event else "recovered" for line in history]
+    assert said == ["earlier", "recovered", "later"]
 
 
 def test_a_regression_without_its_sweeps_still_has_its_page(client):
