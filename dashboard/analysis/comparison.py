@@ -12,6 +12,7 @@ from math import erfc, isfinite, log, sqrt
 import numpy as np
 import pandas as pd
 
+from dashboard.analysis.best_at import BestAt, best_at
 from dashboard.analysis.hypervolume import hypervolume, shortfalls
 from dashboard.analysis.noise import NoiseTable
 from dashboard.analysis.pairing import (
@@ -19,10 +20,11 @@ from dashboard.analysis.pairing import (
     Place,
     excluded_places,
     measured,
+    placeable,
     shared,
 )
-from dashboard.analysis.pareto import Floats, goodness
-from dashboard.vocabulary.metrics import METRICS, TOKENS_PER_USER
+from dashboard.analysis.pareto import Floats
+from dashboard.vocabulary.metrics import METRICS
 
 # What a page lists of each pair beside its axes.
 LISTED = (
@@ -34,9 +36,6 @@ LISTED = (
     "median_tpot",
     "median_e2el",
 )
-
-# Where the best throughput of both sides is read, in tok/s/user.
-INTERACTIVITIES = (10, 20, 30, 40, 50, 75, 100, 150, 200, 250, 300)
 
 # Half of a run's variance is common to all its points: the same host, image, hour.
 RHO = 0.5
@@ -130,15 +129,6 @@ class PointChange:
 
 
 @dataclass(frozen=True, slots=True)
-class BestAt:
-    """The best y of both sides at an x or better; None where a side has none."""
-
-    x: float
-    base: float | None
-    head: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """Everything that the numbers of two sweeps say about each other.
 
@@ -187,7 +177,7 @@ def compare(
             excluded=len(sides[1].out & excluded_places(head)),
         ),
         points=tuple(_point_changes(places, old, new, names, noise)),
-        best_at=tuple(_best_at(sides[0].values, sides[1].values, axes)),
+        best_at=tuple(best_at(*sides, set(places), axes)),
         raw_hypervolume=_area_change(sides[0].values, sides[1].values, axes),
     )
 
@@ -195,7 +185,7 @@ def compare(
 def _like_for_like(
     places: Sequence[Place], base: Floats, head: Floats, axes: Axes, noise: NoiseTable
 ) -> LikeForLike | None:
-    usable = _placeable(base) & _placeable(head)
+    usable = placeable(base) & placeable(head)
     change = _area_change(base[usable], head[usable], axes)
     if change is None:
         return None
@@ -219,7 +209,7 @@ def _area_change(base: Floats, head: Floats, axes: Axes) -> float | None:
     """Return the change of the area under the points, None where it has no meaning."""
     if any(METRICS[axis].direction != "higher" for axis in axes):
         return None
-    old, new = (_area(values[_placeable(values)]) for values in (base, head))
+    old, new = (_area(values[placeable(values)]) for values in (base, head))
     # Without a point on one side there is no ratio, only coverage.
     if not (isfinite(old) and isfinite(new) and old > 0 and new > 0):
         return None
@@ -259,7 +249,7 @@ def _draws(pairs: int) -> tuple[Floats, Floats]:
 def _worst_local(
     places: Sequence[Place], base: Floats, head: Floats, axes: Axes
 ) -> LocalLoss | None:
-    usable = np.flatnonzero(_placeable(base) & _placeable(head))
+    usable = np.flatnonzero(placeable(base) & placeable(head))
     usable = usable[(base[usable, 1] > 0) & (head[usable, 1] > 0)]
     if not usable.size:
         return None
@@ -368,29 +358,3 @@ def _significance(
         return None, 0.0
     z = log(head / base) / (sqrt(2) * noise)
     return z, erfc(abs(z) / sqrt(2))
-
-
-def _best_at(base: Floats, head: Floats, axes: Axes) -> Iterable[BestAt]:
-    """Yield the best y at the interactivities that a side reaches: the step rule."""
-    if METRICS[axes[0]].unit != TOKENS_PER_USER:
-        return
-    for x in INTERACTIVITIES:
-        best = [_best(values, axes[1], x) for values in (base, head)]
-        if best != [None, None]:
-            yield BestAt(x, *best)
-
-
-def _best(values: Floats, y: str, at: float) -> float | None:
-    reaching = values[_placeable(values) & (values[:, 0] >= at), 1]
-    if not reaching.size:
-        return None
-    return float(reaching[goodness(y, reaching).argmax()])
-
-
-def _placeable(values: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return which rows have a finite x above 0 and a finite y."""
-    xs, ys = values[:, 0], values[:, 1]
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (
-        np.isfinite(xs) & (xs > 0) & np.isfinite(ys)
-    )
-    return found

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from dashboard.analysis.comparison import INTERACTIVITIES
+from dashboard.analysis.best_at import INTERACTIVITIES
 from dashboard.analysis.curves import Curve, SweepFacts, curves
 from dashboard.analysis.frames import require_columns
 from dashboard.analysis.hypervolume import hypervolume

@@ -109,3 +109,12 @@ def _median(rows: Floats) -> Floats:
         return first
     columns = [column[~np.isnan(column)] for column in rows.T]
     return np.array([np.median(c) if c.size else np.nan for c in columns])
+
+
+def placeable(values: Floats) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return which rows have a finite x above 0 and a finite y."""
+    xs, ys = values[:, 0], values[:, 1]
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (
+        np.isfinite(xs) & (xs > 0) & np.isfinite(ys)
+    )
+    return found

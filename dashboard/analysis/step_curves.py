@@ -75,6 +75,35 @@ def stretches(
     ]
 
 
+def paired_stretches(
+    base: pd.DataFrame, head: pd.DataFrame, x: str, y: str
+) -> list[Stretch]:
+    """Return the stretches where both curves rest on places that both measured.
+
+    Both frames need x, y, ``is_out`` and ``is_paired``. What only one side measured
+    is no gap: a curve that lacks it is lower there, whatever was served.
+    """
+    curves = [step_curve(points, x, y) for points in (base, head)]
+    kept = [
+        set(zip(paired[x].tolist(), paired[y].tolist(), strict=True))
+        for points in (base, head)
+        for paired in (points[points["is_paired"].to_numpy(dtype=np.bool_)],)
+    ]
+    return [
+        stretch
+        for stretch in stretches(*curves)
+        if all(
+            _corner(curve, stretch.high) in places | {None}
+            for curve, places in zip(curves, kept, strict=True)
+        )
+    ]
+
+
+def _corner(curve: list[tuple[float, float]], at: float) -> tuple[float, float] | None:
+    """Return the corner that sets a curve's value at an x, None beyond its end."""
+    return next((corner for corner in curve if corner[0] >= at), None)
+
+
 def _best(corners: Floats, at: float) -> float | None:
     reaching = corners[corners[:, 0] >= at, 1]
     return float(reaching.max()) if reaching.size else None

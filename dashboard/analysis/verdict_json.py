@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from dashboard.analysis.comparison import BestAt, Comparison, Coverage, PointChange
+from dashboard.analysis.best_at import BestAt
+from dashboard.analysis.comparison import Comparison, Coverage, PointChange
 from dashboard.analysis.eval_verdicts import EvalVerdict
 from dashboard.analysis.pairing import Place
 from dashboard.analysis.sides import Side, SweepVerdict

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 from django.http import HttpRequest
 
+from dashboard.analysis.best_at import BestAt
 from dashboard.analysis.comparison import PointChange
 from dashboard.analysis.segments import NOTICE, RECIPE, SweepIdentity
 from dashboard.analysis.sides import Side, SweepVerdict
-from dashboard.analysis.step_curves import step_curve, stretches
+from dashboard.analysis.step_curves import paired_stretches, step_curve
 from dashboard.analysis.told_verdicts import ToldVerdict, flag_tone, told_numbers
 from dashboard.analysis.verdict_json import verdict_json
 from dashboard.analysis.verdicts import Verdict
@@ -52,12 +53,17 @@ class DeltaRow(NamedTuple):
 
 
 class BestRow(NamedTuple):
-    """The best y of both sides at an interactivity; None where a side has none."""
+    """The best y of both sides at an interactivity; None where a side has none.
+
+    ``alone`` says which side has no point where the other one is best: there the
+    change is one of coverage.
+    """
 
     x: float
     base: float | None
     head: float | None
     change: float | None
+    alone: str
 
 
 class Fact(NamedTuple):
@@ -143,7 +149,7 @@ class KeyShown:
                 strict=True,
             )
         )
-        gap = stretches(list(base.corners), list(head.corners))
+        gap = paired_stretches(base.points, head.points, *self.verdict.axes)
         axes = Axes(*self.verdict.axes)
         return comparison_figure(base, head, gap, axes, is_judged=self.is_judged)
 
@@ -201,7 +207,10 @@ class KeyShown:
         """The best throughput of both sides at fixed interactivities."""
         comparison = self.verdict.judged.comparison
         found = comparison.best_at if comparison else ()
-        return [BestRow(b.x, b.base, b.head, _change(b.base, b.head)) for b in found]
+        return [
+            BestRow(b.x, b.base, b.head, _change(b.base, b.head), _alone(b))
+            for b in found
+        ]
 
     @cached_property
     def facts(self) -> list[Fact]:
@@ -315,6 +324,12 @@ def _delta(verdict: SweepVerdict, point: PointChange) -> DeltaRow:
         word,
         tone,
     )
+
+
+def _alone(best: BestAt) -> str:
+    if best.base_only:
+        return "the head has no point there"
+    return "the base has no point there" if best.head_only else ""
 
 
 def _change(base: float | None, head: float | None) -> float | None:

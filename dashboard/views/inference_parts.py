@@ -291,7 +291,11 @@ def words(request: HttpRequest, shown: Shown) -> Words:
     day = f"{shown.chosen.moment or shown.now:%Y-%m-%d}"
     place = reverse("inference")
     query = f"?{request.GET.urlencode()}" if request.GET else ""
-    counts = f"{len(shown.curves)} config keys, {len(shown.rows)} points"
+    keys, points = len(shown.curves), len(shown.rows)
+    counts = (
+        f"{keys} config key{'' if keys == 1 else 's'}, "
+        f"{points} point{'' if points == 1 else 's'}"
+    )
     lines = [
         f"Current official sweeps as of {day} (UTC): {counts}",
         *([f"Eval-gated. {RULE}"] if shown.chosen.gate else []),

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 
-from dashboard.analysis.step_curves import step_curve, stretches
+from dashboard.analysis.step_curves import paired_stretches, step_curve
 from dashboard.analysis.verdicts import Verdict
 from dashboard.charts import theme
 from dashboard.charts.comparison import DrawnSide, base_look, comparison_figure
@@ -41,7 +41,7 @@ def before_and_after(report: RegressionReport) -> Figure | str:
     )
     old = _drawn("base", base, base_look(look, look), report.axes)
     new = _drawn("head", head, look, report.axes)
-    gap = stretches(list(old.corners), list(new.corners))
+    gap = paired_stretches(base.points, head.points, *report.axes)
     is_performance = row.kind == Regression.Kind.PERFORMANCE
     told = report.verdict.get("performance", report.verdict.get("verdict"))
     is_judged = is_performance or told in JUDGED
@@ -65,7 +65,8 @@ class KeyHistory(NamedTuple):
 def history_of(report: RegressionReport) -> KeyHistory | None:
     """Return the history of the key at the place that got worse, if it has one.
 
-    Where no stored sweep measured that place, the best values of the key.
+    The best values of the key where no stored sweep measured that place, and where the
+    candidate did not, since its own point is what people look for.
     """
     row = report.regression
     sweeps = official_history(row.config_key)
@@ -79,7 +80,8 @@ def history_of(report: RegressionReport) -> KeyHistory | None:
 
 def _histories(report: RegressionReport) -> Iterator[Mapping[str, str]]:
     scenario = {"scenario": report.regression.scenario}
-    if report.places:
+    is_measured = report.regression.kind != Regression.Kind.COVERAGE
+    if report.places and is_measured:
         label, concurrencies = report.places[0]
         yield scenario | {
             "show": POINT,

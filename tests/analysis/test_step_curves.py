@@ -6,6 +6,7 @@ import pytest
 from dashboard.analysis.step_curves import (
     Stretch,
     folded_points,
+    paired_stretches,
     paired_with,
     step_curve,
     stretches,
@@ -76,3 +77,20 @@ def test_places_of_both_sides_are_paired():
     head = folded_points(points(HEAD), X, Y)
     assert paired_with(base, head)["is_paired"].tolist() == [True] * 4 + [False]
     assert paired_with(head, base)["is_paired"].all()
+
+
+def test_a_gap_is_only_where_both_curves_rest_on_pairs():
+    base, head = (folded_points(points(side), X, Y) for side in (BASE, HEAD))
+    old, new = paired_with(base, head), paired_with(head, base)
+    found = paired_stretches(old, new, X, Y)
+    # The base's point at 20 was not measured again: what lies left of it is no gap.
+    assert found[0] == Stretch(20, 40, 1100, 1100)
+    assert found == stretches(step_curve(base, X, Y), step_curve(head, X, Y))[1:]
+
+
+def test_a_lost_point_in_the_middle_leaves_a_bare_stretch():
+    left = points([p for p in BASE if p != (90, 600)]).assign(concurrency=[0, 1, 3, 4])
+    base, head = folded_points(points(BASE), X, Y), folded_points(left, X, Y)
+    found = paired_stretches(paired_with(base, head), paired_with(head, base), X, Y)
+    assert [(s.low, s.high) for s in found if s.base != s.head] == []
+    assert (40, 90) not in [(s.low, s.high) for s in found]

@@ -153,7 +153,7 @@ def test_a_gain_above_twice_is_marked_and_called_no_improvement(client):
 
 
 def test_one_common_point_is_inconclusive(client):
-    base, head = official(0), unofficial(1, curve=CURVE[:1])
+    base, head = official(0), unofficial(1, curve=CURVE[:1], scale=0.9)
     body = page(client, base, head)
     assert "inconclusive: 1 usable pair of points, 3 are needed" in body
     (figure,) = figures(body)
@@ -161,7 +161,7 @@ def test_one_common_point_is_inconclusive(client):
     gaps = [t for t in figure["data"] if t["meta"]["role"] == "gap"]
     assert {gap["fillcolor"] for gap in gaps} == {"rgba(125,138,150,0.22)"}
     assert "Grey, since nothing is judged here." in body
-    assert "The gap also rests on points that only one side measured" in body
+    assert "Bare where a line rests on a point that only one side measured" in body
 
 
 def test_a_zero_baseline_gives_no_change(client):
@@ -210,6 +210,17 @@ def test_what_differs_names_image_definition_and_changelog(client):
     assert "https://github.com/example/bench/pull/501" in changes
     assert "Bump the image" in changes
     assert "Not here" not in changes
+
+
+def test_where_the_head_has_no_point_nothing_is_called_a_loss(client):
+    base, head = official(0), unofficial(1, curve=CURVE[:2])
+    body = page(client, base, head)
+    best = table(body, "best")
+    assert "the head has no point there" in best
+    assert "+0.0 %" in best
+    assert not re.search(r"-\d+\.\d %", best)
+    assert "head below base" not in body
+    assert "Bare where a line rests on a point that only one side measured" in body
 
 
 def test_a_recipe_differs_on_its_own_only_without_another_image(client):

@@ -195,6 +195,12 @@ def test_metric_that_no_point_has_is_said(client):
     assert "None of the 4 points" in page
 
 
+def test_the_exported_chart_counts_one_key_as_one(client):
+    curve()
+    page = client.get("/inference").content.decode()
+    assert "(UTC): 1 config key, 4 points" in page
+
+
 def test_held_and_incomplete_sweeps_are_said(client):
     sweeps = story()
     page = client.get("/inference").content.decode()
