@@ -97,7 +97,10 @@ def test_slash_is_a_letter_inside_a_field(visitor: Visitor):
 def test_tab_goes_from_the_skip_link_through_the_bar_to_the_content(visitor: Visitor):
     factories.RunFactory()
     page = visitor.open("/")
-    bar = ["Inference", "Evaluation", "Keys", "Runs", "Changes", "Help", "site-search"]
+    bar = [
+        *("Inference", "Evaluation", "Keys", "Runs", "Regressions", "Changes"),
+        *("Help", "site-search"),
+    ]
     expected = ["Skip to the content", "Frontierboard", *bar]
     stops = []
     for _ in range(len(expected) + 2):
