@@ -72,7 +72,9 @@ def history_figure(
     ]
     strip = list(_strip(history.counted))
     layout = _layout(axis, [trace["y"][0] for trace in strip])
-    layout["xaxis"] |= _room_for_one({sweep.at for sweep in history.sweeps})
+    drawn = [s for s in history.sweeps if any(s.sweep_id in o.values for o in series)]
+    layout["xaxis"] |= _room_for_one({s.at for s in drawn}, history)
+    layout["yaxis"] |= _room_for_one_value(series, drawn)
     layout["shapes"] = rules(history, series)
     layout["annotations"] = rule_labels(history, series)
     layout["margin"]["t"] += room_above(history)
@@ -273,13 +275,33 @@ def _layout(axis: HistoryAxis, rows: Sequence[str]) -> Figure:
     return layout
 
 
-def _room_for_one(moments: set[datetime]) -> Figure:
-    """Return a range of days around a single date, which has none of its own."""
-    if len(moments) > 1:
+def _room_for_one(drawn: set[datetime], history: History) -> Figure:
+    """Return a range of days around a single date, which has none of its own.
+
+    It takes in the sweeps that have no value there, such as a held one.
+    """
+    if len(drawn) > 1:
         return {}
-    (only,) = moments
-    ends = [moment(only - ROOM_FOR_ONE), moment(only + ROOM_FOR_ONE)]
+    moments = [sweep.at for sweep in history.sweeps]
+    ends = [moment(min(moments) - ROOM_FOR_ONE), moment(max(moments) + ROOM_FOR_ONE)]
     return {"range": ends, "autorange": False}
+
+
+def _room_for_one_value(
+    series: Iterable[Series], drawn: Iterable[HistorySweep]
+) -> Figure:
+    """Return a tenth of room around a single value, which has no range of its own."""
+    sweeps = list(drawn)
+    found = [
+        one.values[s.sweep_id]
+        for one in series
+        for s in sweeps
+        if s.sweep_id in one.values
+    ]
+    if len(found) != 1 or found[0].low is not None or found[0].value == 0:
+        return {}
+    value = found[0].value
+    return {"range": sorted([0.9 * value, 1.1 * value]), "autorange": False}
 
 
 def _literal(text: str) -> str:

@@ -11,10 +11,12 @@
 
   const bindZoom = (chart, part) => {
     const button = part.querySelector("[data-reset-zoom]");
-    const { range } = chart.figure.layout.xaxis; // given only where there is one date
+    // Given only where there is one date, and one value.
+    const { xaxis: { range }, yaxis: { range: high } } = chart.figure.layout;
     const reset = async () => {
       const x = range ? { "xaxis.range": range } : { "xaxis.autorange": true };
-      await window.Plotly.relayout(chart.plot, { ...x, "yaxis.autorange": true });
+      const y = high ? { "yaxis.range": high } : { "yaxis.autorange": true };
+      await window.Plotly.relayout(chart.plot, { ...x, ...y });
       button.hidden = true;
     };
     chart.plot.on("plotly_relayout", (change) => {

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from plotly.graph_objects import Figure
 
 from dashboard.analysis.history import Pull, Series, Value, best_series, history_of
@@ -112,6 +113,13 @@ def test_intervals_and_the_floor_of_scores_are_drawn():
 def test_one_sweep_has_days_around_it():
     axis = drawn(history_of([member(1)]))["layout"]["xaxis"]
     assert axis["range"] == ["2026-07-29 00:00:00", "2026-08-06 00:00:00"]
+
+
+def test_a_single_value_has_room_around_it_and_takes_in_sweeps_without_one():
+    history = history_of(member(n) for n in (1, 4))
+    layout = drawn(history, [Series("s", "s", {1: Value(200.0)})])["layout"]
+    assert layout["xaxis"]["range"] == ["2026-07-29 00:00:00", "2026-08-09 00:00:00"]
+    assert layout["yaxis"]["range"] == pytest.approx([180.0, 220.0])
 
 
 def test_nothing_to_draw_gives_the_reason():
