@@ -8,6 +8,7 @@ from dashboard.models import IngestRequest
 
 register = template.Library()
 
+_OF_ARTIFACTS = frozenset({"keeping artifacts", "parsing", "reading"})
 _COUNTED = {
     "points": "points",
     "evals": "evals",
@@ -24,6 +25,21 @@ _COUNTED = {
 def any_active(requests: Iterable[IngestRequest]) -> bool:
     """Tell whether any of the requests is still to be done or going on."""
     return any(request.is_active for request in requests)
+
+
+@register.filter
+def progress_text(request: IngestRequest) -> str:
+    """Write how far a step came: ``12 of 41 artifacts``, ``mapping again, 2 of 5``.
+
+    Empty before there is something to count.
+    """
+    if not request.progress_total:
+        return ""
+    counted = f"{request.progress_done} of {request.progress_total}"
+    if request.step == "artifacts":
+        return f"{counted} artifacts"
+    unit = " artifacts" if request.step in _OF_ARTIFACTS else ""
+    return f"{request.step}, {counted}{unit}"
 
 
 @register.filter

@@ -7,11 +7,27 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django.asserts import assertContains, assertNotContains
 
+from dashboard.templatetags.requests import progress_text
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 
 POLLED = {"HX-Request": "true"}
+
+
+@pytest.mark.parametrize(
+    ("step", "written"),
+    [
+        ("artifacts", "12 of 41 artifacts"),
+        ("parsing", "parsing, 12 of 41 artifacts"),
+        ("mapping again", "mapping again, 12 of 41"),
+    ],
+)
+def test_progress_says_of_what(step, written):
+    request = factories.IngestRequestFactory(
+        step=step, progress_done=12, progress_total=41
+    )
+    assert progress_text(request) == written
 
 
 def test_list_without_requests_says_so(client):
