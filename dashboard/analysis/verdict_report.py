@@ -243,8 +243,8 @@ def _three_numbers(verdict: SweepVerdict) -> tuple[str, str, str]:
     ]
     different = ", ".join(f"{count} {word}" for count, word in counts if count)
     place = worst and f"{verdict.labels[worst.deployment]} c{worst.concurrency}"
-    at = "at" if worst and worst.loss > 0 else "closest at"
-    behind = f"{behind_text(worst.loss)}, {at} {plain(place or '')}" if worst else "n/a"
+    at = " at" if worst and worst.loss > 0 else ", closest at"
+    behind = f"{behind_text(worst.loss)}{at} {plain(place or '')}" if worst else "n/a"
     is_comparable = verdict.performance != Verdict.NOT_COMPARABLE
     kind = "" if is_comparable else ", not like for like"
     pairs = f"{like.pairs} pair{'' if like.pairs == 1 else 's'}" if like else ""

@@ -63,7 +63,7 @@ def test_it_tells_state_numbers_coverage_differences_and_links_in_order(client):
         "| config key | verdict | like for like | worst point | coverage | baseline |",
         f"| `{KEY}` `8k/1k` | regression, partial\\: 3 of 4 points, image differs",
         "acceptance synthetic |",
-        "3 pairs | 11.1 % behind, at TP2 c",
+        "3 pairs | 11.1 % behind at TP2 c",
         "3 of 4 points, 1 lost | ",
         "2026-07-01, 3 days older |",
         "- worse beyond the noise: TP2 c16, c64, c256",
