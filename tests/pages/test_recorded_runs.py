@@ -89,7 +89,9 @@ def test_failed_run_names_its_jobs_and_missing_points(
     text = page(client, FAILED)
     assert "missing: TP4 c4, c8, c16" in text
     assert "missing: TP4 mtp c4, c8, c16" in text
-    assert "PR unknown" in text
+    assert "PR unknown" not in text
+    assert "PR #2801" in text
+    assert "placeholder" in text
 
 
 def test_cancelled_run_shows_its_attempts_and_what_they_replaced(
