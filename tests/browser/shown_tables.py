@@ -49,7 +49,9 @@ def words(page: Page, selector: str = "main") -> str:
 
 def place_of(row: dict[str, Cell]) -> Place:
     point = f"{row['Deployment'].bare} c{row['Concurrency'].text}"
-    return place(row["Config key"].bare, point)
+    key = row["Config key"]
+    # A key that is a link has no text of its own cell.
+    return place(key.bare or key.text.split()[0], point)
 
 
 def figures_of(row: dict[str, Cell], written: list[str]) -> list[str]:
