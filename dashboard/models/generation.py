@@ -21,5 +21,11 @@ class Generation(models.Model):
     @classmethod
     def bump(cls) -> None:
         """Begin a new generation; takes effect when the transaction commits."""
-        if not cls.objects.filter(pk=1).update(number=models.F("number") + 1):
-            cls.objects.create(pk=1, number=1)
+        row = cls.objects.filter(pk=1)
+        next_number = models.F("number") + 1
+        if row.update(number=next_number):
+            return
+        # Of two that are the first at once, one finds the row of the other.
+        _, is_made = cls.objects.get_or_create(pk=1, defaults={"number": 1})
+        if not is_made:
+            row.update(number=next_number)
