@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.db import transaction
 from django.test import Client
 
+from dashboard.models import EvalResult
 from dashboard.queries.published_shapes import HISTORY_METRICS
 
 MODEL = "DeepSeek-R1-0528"
@@ -84,6 +85,38 @@ def test_the_evaluations_come_back_equal(answered: Any, shared_data: Path) -> No
     published = read(shared_data, "evaluations")
     assert len(published) == 341
     assert counted(answered("evaluations")) == counted(published)
+
+
+def test_every_published_eval_is_stored_and_on_the_page(
+    loaded: None, db: None, client: Client, shared_data: Path
+) -> None:
+    """By model, hardware and task; a result that is repeated counts once.
+
+    So does one that was published twice, the second time with the workers that a
+    single node's evaluation carries by default (C25).
+    """
+    published = read(shared_data, "evaluations")
+    apart = (
+        *("id", "config_id", "metrics", "timestamp", "date"),
+        *("num_prefill_gpu", "num_decode_gpu", "disagg"),
+        *("prefill_num_workers", "decode_num_workers"),
+    )
+    evals = {
+        json.dumps({n: v for n, v in row.items() if n not in apart}, sort_keys=True)
+        for row in published
+    }
+    parts = ("model", "hardware", "task")
+    expected = Counter(
+        tuple(json.loads(found)[part] for part in parts) for found in evals
+    )
+    stored = EvalResult.objects.filter(is_current=True).values_list(
+        "config_key__model", "config_key__hardware", "task"
+    )
+    assert Counter(stored) == expected
+    for model in {model for model, _, _ in expected}:
+        page = client.get("/evaluation", {"model": model, "task": "gsm8k"})
+        assert page.status_code == 200
+        assert "<tbody" in page.content.decode(), model
 
 
 @pytest.mark.parametrize(
