@@ -21,7 +21,7 @@ from dashboard.models import (
 from dashboard.vocabulary.provenance import PUBLISHED
 from ingest.detection import detect
 from ingest.measured import note_measured
-from ingest.segments import breaks_of, derive_segments
+from ingest.segments import replace_sweeps
 from ingest.states import SweepKey, derive_states
 
 _JOINED = {"config_key_id": "sweep__config_key_id", "scenario": "sweep__scenario"}
@@ -148,12 +148,10 @@ def settle_keys(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
     ``changed`` are the runs whose points may have changed. Returns how many rows did.
     """
     keys = set(keys)
-    before = breaks_of(keys)
-    written = derive_states(keys) + derive_segments(keys)
-    # What a history breaks at can change with a sweep that is not its neighbour.
-    broken = {run_id for run_id, _ in before ^ breaks_of(keys)}
-    runs = [*changed, *Run.objects.filter(pk__in=broken)]
-    return written + detect(keys, runs)
+    written = derive_states(keys)
+    placed = replace_sweeps(keys)
+    runs = [*changed, *Run.objects.filter(pk__in=placed.broken)]
+    return written + placed.changed + detect(keys, runs)
 
 
 def related_runs(run: Run) -> list[Run]:

@@ -92,7 +92,7 @@ def detect(keys: Iterable[SweepKey], changed: Iterable[Run] = ()) -> int:
     runs = _runs_to_judge(keys, changed_ids)
     for run in Run.objects.filter(pk__in=runs).order_by("created_at", "pk"):
         written += judge_official(run)
-    written += _derive_first_bad(keys) + derive_recoveries(keys, runs)
+    written += _derive_first_bad(keys, runs) + derive_recoveries(keys, runs)
     if written and settings.FRONTIERBOARD_ALERT_URL:
         # Whatever becomes of the message: what was detected is stored.
         tell = partial(current_app.send_task, ALERT_TASK)
@@ -285,19 +285,18 @@ def _store_regressions(run: Run, outcomes: Iterable[Outcome]) -> int:
     )
 
 
-def _derive_first_bad(keys: set[SweepKey]) -> int:
-    """Say where the worse level of open regressions began, now that more is known.
+def _derive_first_bad(keys: set[SweepKey], judged: set[int]) -> int:
+    """Say where the worse level began, of open regressions and of runs just judged.
 
     An earlier sweep may arrive later and make a segment long enough to tell.
     """
     rows = Regression.objects.filter(
-        of_keys(keys),
+        Q(run__in=judged) | of_keys(keys) & Q(recovered_by__isnull=True),
         kind=PERFORMANCE,
         is_active=True,
-        recovered_by__isnull=True,
         sweep__isnull=False,
-    ).order_by("pk")
-    stored = list(rows.values_list("pk", "sweep_id", "first_bad_id"))
+    )
+    stored = list(rows.order_by("pk").values_list("pk", "sweep_id", "first_bad_id"))
     heads = sides(Sweep.objects.filter(pk__in=[sweep_id for _, sweep_id, _ in stored]))
     by_id = {head.sweep_id: head for head in heads}
     written = 0
@@ -318,9 +317,6 @@ def _key_ids(outcomes: Iterable[Outcome]) -> Mapping[str, int]:
 
 def _columns(verdict: SweepVerdict, finding: Finding) -> dict[str, Any]:
     base: Side | None = verdict.base
-    first_bad = None
-    if finding.kind == PERFORMANCE and base is not None:
-        first_bad = first_bad_run(verdict.head, needed=SWEEPS_NEEDED)
     return {
         "sweep_id": verdict.head.sweep_id,
         "baseline_id": base.sweep_id if base else None,
@@ -329,7 +325,6 @@ def _columns(verdict: SweepVerdict, finding: Finding) -> dict[str, Any]:
         "change": finding.change,
         "summary": finding.summary,
         "numbers": {"places": finding.places, "verdict": verdict_json(verdict)},
-        "first_bad_id": first_bad,
     }
 
 

@@ -37,7 +37,7 @@ from ingest.reading import ReadRun, read_run, read_stored
 from ingest.rebuild import RebuiltRun, rebuild_run
 from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
-from ingest.segments import breaks_of, derive_segments, keys_in_scope
+from ingest.segments import keys_in_scope, replace_sweeps
 from ingest.snapshots import Imported, expand_ahead, import_configs
 from ingest.states import SweepKey, derive_states
 from ingest.store import Places, Tally
@@ -304,7 +304,7 @@ def derive_repository(repository: Repository) -> None:
         sweeps = Sweep.objects.filter(run__repository=repository)
         keys = set(sweeps.values_list("config_key_id", "scenario").distinct())
         derive_states(keys)
-        derive_segments(keys)
+        changed |= replace_sweeps(keys).broken
         follow_repository(repository)
         repository.snapshots.update(is_applied=False)
         Generation.bump()
@@ -341,15 +341,13 @@ def derive_history(scope: Mapping[str, str]) -> int:
     with transaction.atomic():
         serialise_writes()
         keys = keys_in_scope(scope)
-        before = breaks_of(keys)
-        changed = derive_segments(keys)
-        broken = {run for run, _ in before ^ breaks_of(keys)}
+        placed = replace_sweeps(keys)
         # A held sweep has no place in a history and is judged all the same.
         held = Q(sweeps__state=Sweep.State.HELD, sweeps__config_key__in=dict(keys))
-        detect(keys, Run.objects.filter(Q(pk__in=broken) | held).distinct())
+        detect(keys, Run.objects.filter(Q(pk__in=placed.broken) | held).distinct())
         # Verdicts on unofficial sweeps look at breaks themselves.
         Generation.bump()
-    return changed
+    return placed.changed
 
 
 def replay_checkpoint(checkpoint: Checkpoint, progress: Progress = silent) -> None:

@@ -1,7 +1,7 @@
 """The history of keys: each official sweep's segment, breaks and markers, stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models import Q
 from django.db.models.functions import Coalesce, Now
@@ -58,6 +58,25 @@ def keys_in_scope(scope: Mapping[str, str]) -> set[tuple[int, str]]:
     asked = {columns[name]: value for name, value in scope.items()}
     found = Sweep.objects.filter(state__isnull=False, **asked)
     return set(found.order_by().values_list("config_key_id", "scenario").distinct())
+
+
+class Replaced(NamedTuple):
+    """How many sweeps were placed otherwise, and at which runs breaks came or went."""
+
+    changed: int
+    broken: set[int]
+
+
+def replace_sweeps(keys: Iterable[tuple[int, str]]) -> Replaced:
+    """Place the sweeps of these keys anew.
+
+    What a history breaks at can change with a sweep that is not its neighbour: whoever
+    judges has to look at those runs again.
+    """
+    keys = set(keys)
+    before = breaks_of(keys)
+    changed = derive_segments(keys)
+    return Replaced(changed, {run_id for run_id, _ in before ^ breaks_of(keys)})
 
 
 def breaks_of(keys: Iterable[tuple[int, str]]) -> set[tuple[int, str]]:

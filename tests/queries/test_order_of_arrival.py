@@ -10,7 +10,7 @@ import pytest
 from dashboard.models import Judgement, Noise, Notice, Regression, Run, Sweep
 from dashboard.queries.verdicts import judge_run
 from ingest.detection import detect
-from ingest.segments import breaks_of, derive_segments
+from ingest.segments import derive_segments, replace_sweeps
 from tests.factories import NoticeFactory
 from tests.pages.key_builders import START, add_sweep
 from tests.verdict_builders import unofficial
@@ -42,10 +42,8 @@ def arrive(**given: Any) -> None:
     sweep.run.refresh_from_db()
     keys = {(sweep.config_key_id, sweep.scenario)}
     # States are given here: which sweep is held is not the question.
-    before = breaks_of(keys)
-    derive_segments(keys)
-    broken = {run_id for run_id, _ in before ^ breaks_of(keys)}
-    detect(keys, [sweep.run, *Run.objects.filter(pk__in=broken)])
+    placed = replace_sweeps(keys)
+    detect(keys, [sweep.run, *Run.objects.filter(pk__in=placed.broken)])
 
 
 def outcome() -> list[tuple[object, ...]]:
