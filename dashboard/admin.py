@@ -6,12 +6,11 @@ Members of the group ``triage`` and superusers may correct.
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import fields as parts_of
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, ActionForm
-from django.contrib.admin.options import ModelAdmin
 from django.db.models import Model
 from django.db.models.query import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -20,6 +19,7 @@ from django.utils import timezone
 from dashboard import corrections
 from dashboard.admin_checkpoints import CheckpointAdmin
 from dashboard.admin_comments import PullRequestCommentAdmin
+from dashboard.admin_derived import BaseAdmin, DerivedAdmin
 from dashboard.admin_floors import EvalFloorAdmin
 from dashboard.admin_notices import NoticeAdmin
 from dashboard.forms.pairing import BaseForm, ReuseLinkForm
@@ -46,32 +46,7 @@ from dashboard.models import (
 )
 from dashboard.permissions import may_correct
 
-# The class takes a parameter in its stubs only.
-if TYPE_CHECKING:
-    BaseAdmin = ModelAdmin[Any]
-else:
-    BaseAdmin = ModelAdmin
-
 _ROW_ID = re.compile(r"[0-9]{1,18}")
-
-
-class DerivedAdmin(BaseAdmin):
-    """Rows that the pipeline makes: to look at, never to edit."""
-
-    def has_add_permission(
-        self,
-        request: HttpRequest,  # noqa: ARG002  # Django's signature
-    ) -> bool:
-        return False
-
-    def has_change_permission(
-        self,
-        request: HttpRequest,  # noqa: ARG002  # Django's signature
-        obj: Model | None = None,  # noqa: ARG002  # Django's signature
-    ) -> bool:
-        return False
-
-    has_delete_permission = has_change_permission
 
 
 class ReasonForm(ActionForm):

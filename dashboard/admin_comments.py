@@ -1,26 +1,17 @@
 """The staff page of comments on pull requests: to look at, and to ask for again."""
 
-from typing import TYPE_CHECKING, Any
-
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.options import ModelAdmin
-from django.db.models import Model
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 
+from dashboard.admin_derived import DerivedAdmin
 from dashboard.ingest_requests import request_comment
 from dashboard.models import PullRequestComment, Run
 from dashboard.permissions import may_correct
 
-# The class takes a parameter in its stubs only.
-if TYPE_CHECKING:
-    BaseAdmin = ModelAdmin[Any]
-else:
-    BaseAdmin = ModelAdmin
 
-
-class PullRequestCommentAdmin(BaseAdmin):
+class PullRequestCommentAdmin(DerivedAdmin):
     """One row per pull request: which comment, and why there is none."""
 
     list_display = [
@@ -31,23 +22,6 @@ class PullRequestCommentAdmin(BaseAdmin):
     search_fields = ["=pr_number", "error"]
     ordering = ["-updated_at", "-pk"]
     actions = ["ask_again"]
-
-    def has_add_permission(
-        self,
-        request: HttpRequest,  # noqa: ARG002  # Django's signature
-    ) -> bool:
-        """Comments come with runs."""
-        return False
-
-    def has_change_permission(
-        self,
-        request: HttpRequest,  # noqa: ARG002  # Django's signature
-        obj: Model | None = None,  # noqa: ARG002  # Django's signature
-    ) -> bool:
-        """The worker alone writes what is known of a comment."""
-        return False
-
-    has_delete_permission = has_change_permission
 
     def has_correct_permission(self, request: HttpRequest) -> bool:
         """Tell who may have a comment written again."""
