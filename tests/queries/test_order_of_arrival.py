@@ -150,3 +150,13 @@ def test_absurd_numbers_are_judged_and_break_nothing():
     (verdict,) = judge_run(head.run)
     assert verdict.judged.comparison is not None
     assert verdict.judged.comparison.like_for_like is None
+
+
+def test_the_worse_level_is_told_once_the_segment_is_long_enough():
+    for day in range(2, 10):
+        arrive(day=day, sha=f"{day:040x}")
+    arrive(day=10, sha="b" * 40, scale=0.8)
+    assert Regression.objects.get().first_bad is None
+    arrive(day=1, sha="a" * 40)
+    found = Regression.objects.get()
+    assert (found.first_bad_id, found.recovered_by_id) == (found.run_id, None)
