@@ -32,14 +32,15 @@ from launcher.services import postgres_for
 
 LEAST_ROWS_PER_SECOND = 4_000
 MOST_MEMORY_MB = 500
-# Part of an ingestion, and the functions whose time is that part.
+# Part of an ingestion, and the functions whose time is that part. Records are converted
+# while they are stored, and points checked while they are: both count as storing.
 PARTS = {
     "read": [("ingest.pipeline", "read_run")],
     "map": [
         ("ingest.rebuild", "expand_entries"),
+        ("ingest.rebuild.MappedRun", "points"),
         ("ingest.rebuild", "best_of_each_place"),
         ("ingest.rebuild", "draft_sweeps"),
-        ("ingest.rebuild.RunMapper", "map_points"),
     ],
     "store": [
         ("ingest.pipeline", "import_configs"),
@@ -47,7 +48,7 @@ PARTS = {
         ("ingest.rebuild.RunStore", "store_sweeps"),
         ("ingest.rebuild.RunStore", "store_points"),
     ],
-    "derive": [("ingest.pipeline", "settle_run")],
+    "derive": [("ingest.derive", "settle_runs")],
 }
 
 

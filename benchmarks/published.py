@@ -30,7 +30,9 @@ STATISTICS = ("mean", "median", "p90", "p99", "p99.9", "std")
 
 def metrics(seed: int) -> dict[str, float]:
     """Return as many numbers as a row has today."""
-    names = [f"{statistic}_{name}" for name in NAMES for statistic in STATISTICS]
+    pairs = [(name, s) for name in NAMES for s in STATISTICS]
+    # The reciprocal of a deviation is no metric.
+    names = [f"{s}_{name}" for name, s in pairs if (name, s) != ("intvty", "std")]
     rates = ("tput_per_gpu", "input_tput_per_gpu", "output_tput_per_gpu")
     return {name: (seed + i) / 7 for i, name in enumerate([*names, *rates], start=1)}
 
@@ -78,7 +80,14 @@ def _fill_run(
         url=f"https://github.com/example/bench/actions/runs/{10_000 + number}",
     )
     sweeps = models.Sweep.objects.bulk_create(
-        models.Sweep(run=run, config_key=key, scenario="8k/1k", measured_at=at)
+        models.Sweep(
+            run=run,
+            config_key=key,
+            scenario="8k/1k",
+            measured_at=at,
+            official_at=at,
+            state="former",
+        )
         for key in keys
     )
     models.Point.objects.bulk_create(

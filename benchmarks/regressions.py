@@ -111,7 +111,7 @@ def _add_run(
                 deployment=deployment,
                 concurrency=int(row.pop("concurrency")),
                 gpus=2,
-                metrics=row,
+                metrics={str(name): value for name, value in row.items()},
                 **{name: row[name] for name in HOT},
             )
             for row in rows.to_dict("records")

@@ -3,17 +3,16 @@
 Members of the group ``triage`` and superusers may correct.
 """
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import fields as parts_of
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, ActionForm
+from django.contrib.admin.helpers import ActionForm
 from django.db.models import Model
 from django.db.models.query import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest
 from django.utils import timezone
 
 from dashboard import corrections
@@ -22,6 +21,7 @@ from dashboard.admin_comments import PullRequestCommentAdmin
 from dashboard.admin_derived import BaseAdmin, DerivedAdmin
 from dashboard.admin_floors import EvalFloorAdmin
 from dashboard.admin_notices import NoticeAdmin
+from dashboard.admin_prices import HardwarePriceAdmin
 from dashboard.forms.pairing import BaseForm, ReuseLinkForm
 from dashboard.ingest_requests import (
     RequestRefusedError,
@@ -35,6 +35,7 @@ from dashboard.models import (
     ConfigKey,
     Correction,
     EvalFloor,
+    HardwarePrice,
     IngestRequest,
     Notice,
     PullRequestComment,
@@ -46,8 +47,6 @@ from dashboard.models import (
 )
 from dashboard.permissions import may_correct
 
-_ROW_ID = re.compile(r"[0-9]{1,18}")
-
 
 class ReasonForm(ActionForm):
     reason = forms.CharField(required=False, label="Reason")
@@ -57,15 +56,6 @@ class CorrectingAdmin(DerivedAdmin):
     """A list whose actions correct, each with the reason typed beside it."""
 
     action_form = ReasonForm
-
-    def response_action(
-        self, request: HttpRequest, queryset: QuerySet[Any], *given: Any, **named: Any
-    ) -> HttpResponse | None:
-        chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
-        if not all(_ROW_ID.fullmatch(row) for row in chosen):
-            self.message_user(request, "No such row was listed.", messages.ERROR)
-            return HttpResponseRedirect(request.get_full_path())
-        return super().response_action(request, queryset, *given, **named)
 
     def has_correct_permission(self, request: HttpRequest) -> bool:
         return may_correct(request.user)
@@ -376,5 +366,6 @@ class ReuseLinkAdmin(BaseAdmin):
 
 
 admin.site.register(EvalFloor, EvalFloorAdmin)
+admin.site.register(HardwarePrice, HardwarePriceAdmin)
 admin.site.register(Notice, NoticeAdmin)
 admin.site.register(PullRequestComment, PullRequestCommentAdmin)

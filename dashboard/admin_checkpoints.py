@@ -5,22 +5,21 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.options import ModelAdmin, TabularInline
+from django.contrib.admin.options import TabularInline
 from django.db import models
 from django.http import HttpRequest
 
+from dashboard.admin_derived import BaseAdmin
 from dashboard.forms.checkpoints import SpellingsFormSet
 from dashboard.ingest_requests import request_checkpoint_replay
 from dashboard.models import Checkpoint, CheckpointAlias
 from dashboard.vocabulary.checkpoints import SPELLINGS, read_name, spellings_of
 from dashboard.vocabulary.models import model_label
 
-# The classes take parameters in their stubs only.
+# The class takes parameters in its stubs only.
 if TYPE_CHECKING:
-    BaseAdmin = ModelAdmin[Any]
     BaseInline = TabularInline[Any, Any]
 else:
-    BaseAdmin = ModelAdmin
     BaseInline = TabularInline
 
 

@@ -1,19 +1,13 @@
 """The staff page of the floors of evals; who sets one is who is logged in."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.contrib.admin.options import ModelAdmin
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 
+from dashboard.admin_derived import BaseAdmin
 from dashboard.forms.floors import EvalFloorForm
 from dashboard.models import EvalFloor, Generation
-
-# The class takes a parameter in its stubs only.
-if TYPE_CHECKING:
-    BaseAdmin = ModelAdmin[EvalFloor]
-else:
-    BaseAdmin = ModelAdmin
 
 
 class EvalFloorAdmin(BaseAdmin):

@@ -1,27 +1,24 @@
 """The staff page of notices, markers and breaks; who says them is who is logged in."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.contrib.admin.options import ModelAdmin
 from django.db import transaction
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from dashboard.admin_derived import BaseAdmin
 from dashboard.forms.notice import NoticeForm
 from dashboard.ingest_requests import request_history_derivation
-from dashboard.models import Notice
-
-# The class takes a parameter in its stubs only.
-if TYPE_CHECKING:
-    BaseAdmin = ModelAdmin[Notice]
-else:
-    BaseAdmin = ModelAdmin
+from dashboard.models import Generation, Notice
 
 
 class NoticeAdmin(BaseAdmin):
-    """Notes on pages; markers and breaks, after which histories are derived again."""
+    """Notes on pages; markers and breaks, after which histories are derived again.
+
+    Kept pages show notices: each change of one is a change of the data.
+    """
 
     form = NoticeForm
     list_display = [
@@ -49,18 +46,21 @@ class NoticeAdmin(BaseAdmin):
         obj.author = request.user.get_username()
         super().save_model(request, obj, form, change)
         self._derive_again(request, [*before, obj])
+        Generation.bump()
 
     def delete_model(self, request: HttpRequest, obj: Notice) -> None:
         """Delete a notice and what it did to histories."""
         with transaction.atomic():
             self._derive_again(request, [obj])
             super().delete_model(request, obj)
+            Generation.bump()
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Notice]) -> None:
         """Delete notices and what they did to histories; the worker is told after."""
         with transaction.atomic():
             self._derive_again(request, queryset)
             super().delete_queryset(request, queryset)
+            Generation.bump()
 
     def _derive_again(self, request: HttpRequest, notices: Iterable[Notice]) -> None:
         """Ask once for each scope in which histories have, or had, a part."""

@@ -3,6 +3,7 @@
 from hashlib import sha256
 
 from django.http import HttpRequest
+from django.utils import timezone
 
 from dashboard.models import Generation
 from dashboard.vocabulary.version import VERSION
@@ -17,7 +18,9 @@ def current_generation() -> int:
 def data_etag(request: HttpRequest) -> str:
     """Return an ETag that changes with the data, the software and the address.
 
-    Only for answers that hold nothing else, such as a time relative to now.
+    And once a day, as the price of a GPU counts from a day on. Only for answers that
+    hold nothing else, such as a time relative to now.
     """
-    parts = f"{VERSION} {current_generation()} {request.get_full_path()}"
+    day = timezone.now().date()
+    parts = f"{VERSION} {current_generation()} {day} {request.get_full_path()}"
     return f'"{sha256(parts.encode()).hexdigest()[:32]}"'

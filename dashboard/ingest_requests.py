@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl, urlencode
 from celery import current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from dashboard.models import Checkpoint, Fetch, IngestRequest, Repository, Run
+from dashboard.models import Checkpoint, Fetch, IngestRequest, Point, Repository, Run
 from dashboard.vocabulary.links import OWNER_AND_NAME
 
 RUN_TASK = "ingest.tasks.ingest_run"
@@ -25,8 +25,11 @@ DERIVE_TASK = "ingest.tasks.derive_run"
 REPLAY_CHECKPOINT_TASK = "ingest.tasks.replay_checkpoint"
 DERIVE_REPOSITORY_TASK = "ingest.tasks.derive_repository"
 DERIVE_HISTORY_TASK = "ingest.tasks.derive_history"
+TRACE_TASK = "ingest.tasks.read_trace"
 COMMENT_TASK = "ingest.tasks.comment_verdict"
 MAX_ID = 2**63 - 1
+# Before the number of the point whose requests are read.
+TRACED_POINT = "point "
 # Before the scope of a history, as in ``history?model=qwen3.5``: no repository's name.
 HISTORY = "history?"
 # After this a failure is tried again, and a run that is at work is looked at again.
@@ -89,10 +92,17 @@ def known_name(repository: str) -> str:
 
 def resend_lost() -> int:
     """Give tasks to the broker again that it must have lost; return how many."""
-    lost = IngestRequest.objects.filter(
-        state__in=ACTIVE, sent_at__lt=timezone.now() - LOST
-    )
+    lost = IngestRequest.objects.filter(_sent_long_ago(), state__in=ACTIVE)
     return sum(_sent_again(request) for request in lost)
+
+
+def _sent_long_ago() -> Q:
+    """Ask for what no broker can still hold: its time has passed, or cannot be.
+
+    A clock that was set back leaves times that lie ahead.
+    """
+    now = timezone.now()
+    return Q(sent_at__lt=now - LOST) | Q(sent_at__gt=now + LOST)
 
 
 def send_again(request: IngestRequest) -> bool:
@@ -148,6 +158,8 @@ def _is_fresh(request: IngestRequest) -> bool:
     if request.finished_at is None:
         return False
     age = timezone.now() - request.finished_at
+    if age < -SHORTLY:
+        return False  # by a clock that has been set back since
     is_good = request.state in (IngestRequest.State.DONE, IngestRequest.State.PARTLY)
     if is_good and _is_finished(request.github_run_id or 0):
         return age < timedelta(seconds=settings.FRONTIERBOARD_REFETCH_SECONDS)
@@ -177,7 +189,7 @@ def _made(
 def _sent_again(request: IngestRequest) -> bool:
     """Send a request's task again if nobody can be at it; tell whether it was."""
     found = IngestRequest.objects.filter(
-        pk=request.pk, state__in=ACTIVE, sent_at__lt=timezone.now() - LOST
+        _sent_long_ago(), pk=request.pk, state__in=ACTIVE
     )
     if not found.update(sent_at=timezone.now()):
         return False
@@ -197,6 +209,8 @@ def _task_of(request: IngestRequest) -> tuple[str, list[object]]:
         return REPLAY_CHECKPOINT_TASK, [request.target, request.pk]
     if request.kind == kinds.DERIVE:
         return _derivation_of(request)
+    if request.kind == kinds.TRACE:
+        return TRACE_TASK, [_traced_point(request), request.pk]
     return RUN_TASK, [request.repository, request.github_run_id, request.pk]
 
 
@@ -322,6 +336,37 @@ def request_upload(
             requested_by=requested_by,
         )
     )
+
+
+def request_trace(*, point: Point, requested_by: str) -> IngestRequest:
+    """Ask for the requests of a replayed point to be read; one reader is enough.
+
+    Whoever asks while a request waits or is at work gets that one.
+    """
+    target = f"{TRACED_POINT}{point.pk}"
+    for _ in range(_ROUNDS):
+        found = IngestRequest.objects.filter(
+            kind=IngestRequest.Kind.TRACE, target=target, state__in=ACTIVE
+        ).first()
+        if found is not None:
+            _sent_again(found)
+            return found
+        try:
+            with transaction.atomic():
+                return _asked(
+                    IngestRequest(
+                        kind=IngestRequest.Kind.TRACE,
+                        target=target,
+                        requested_by=requested_by,
+                    )
+                )
+        except IntegrityError:
+            continue  # somebody was faster: theirs is found now, unless it has ended
+    raise RequestRefusedError(f"{target} cannot be asked for right now")
+
+
+def _traced_point(request: IngestRequest) -> int:
+    return int(request.target.removeprefix(TRACED_POINT))
 
 
 def request_comment(*, run: Run, again: bool = False) -> None:

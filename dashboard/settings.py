@@ -3,191 +3,31 @@
 Every name is explained in .env.example.
 """
 
-import logging
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-import environ
-import structlog
 from celery.schedules import crontab, schedule
 from csp.constants import NONE, SELF
-from django.core.exceptions import ImproperlyConfigured
 
-from launcher.paths import data_folder, database_url, key_prefix, redis_url
-from launcher.secrets import kept_secret_key
+from dashboard import environment as env
+from dashboard.logs import logging_settings
+from launcher.paths import key_prefix
 
-env = environ.Env()
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-
-def _text(name: str, default: str = "") -> str:
-    """An empty value means the default: compose files cannot leave a name out."""
-    return str(env.str(name, default="") or default)
-
-
-def _required(name: str) -> str:
-    if value := _text(name):
-        return value
-    raise ImproperlyConfigured(f"{name} must be set when serving in production.")
-
-
-def _mode() -> str:
-    mode = _text("FRONTIERBOARD_MODE", "local")
-    if mode not in {"local", "production"}:
-        raise ImproperlyConfigured(
-            f"FRONTIERBOARD_MODE must be local or production, not {mode!r}."
-        )
-    return mode
-
-
-def _flag(name: str) -> bool:
-    value = _text(name, "0")
-    if value not in {"0", "1"}:
-        raise ImproperlyConfigured(f"{name} must be 0 or 1, not {value!r}.")
-    return value == "1"
-
-
-def _repository() -> str:
-    value = _text("FRONTIERBOARD_REPOSITORY", "SemiAnalysisAI/InferenceX")
-    if value.count("/") != 1 or not all(value.split("/")):
-        raise ImproperlyConfigured(
-            f"FRONTIERBOARD_REPOSITORY must read owner/name, not {value!r}."
-        )
-    return value
-
-
-def _whole(name: str, default: int, least: int = 0) -> int:
-    text = _text(name, str(default))
-    # Longer ones than 18 digits fit no column, and Python reads no endless ones.
-    if not text.isdecimal() or len(text) > 18 or int(text) < least:  # noqa: PLR2004
-        raise ImproperlyConfigured(
-            f"{name} must be a whole number from {least}, not {text!r}."
-        )
-    return int(text)
-
-
-def _github_api_url() -> str:
-    url = _text("GITHUB_API_URL", "https://api.github.com").rstrip("/")
-    parts = urlsplit(url)
-    is_local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    plain = parts.scheme == "http" and is_local
-    if not parts.hostname or not (parts.scheme == "https" or plain):
-        raise ImproperlyConfigured(
-            "GITHUB_API_URL must begin with https:// (http:// on this machine only)."
-        )
-    return url
-
-
-def _pr_comments() -> bool:
-    is_on = _flag("FRONTIERBOARD_PR_COMMENTS")
-    if is_on and not _text("GITHUB_COMMENT_TOKEN"):
-        raise ImproperlyConfigured(
-            "FRONTIERBOARD_PR_COMMENTS=1 needs GITHUB_COMMENT_TOKEN, which may comment."
-        )
-    return is_on
-
-
-def _alert_url() -> str:
-    url = _text("FRONTIERBOARD_ALERT_URL")
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        parts = urlsplit("")
-    is_local = parts.hostname in {"127.0.0.1", "localhost", "::1"}
-    plain = parts.scheme == "http" and is_local
-    is_one = parts.hostname and url.split() == [url]
-    if url and not (is_one and (parts.scheme == "https" or plain)):
-        # The value itself is a secret.
-        raise ImproperlyConfigured(
-            "FRONTIERBOARD_ALERT_URL must begin with https:// (http:// on this "
-            "machine only)."
-        )
-    return url
-
-
-def _site_url() -> str:
-    port = _text("FRONTIERBOARD_PORT", "8000")
-    url = _text("FRONTIERBOARD_URL", f"http://127.0.0.1:{port}").rstrip("/")
-    if not url.startswith(("https://", "http://")):
-        raise ImproperlyConfigured(
-            f"FRONTIERBOARD_URL must begin with https:// or http://, not {url!r}."
-        )
-    return url
-
-
-def _secret_key() -> str:
-    if PRODUCTION:
-        return _required("SECRET_KEY")
-    try:
-        return _text("SECRET_KEY") or kept_secret_key(DATA)
-    except OSError as error:
-        raise ImproperlyConfigured(
-            f"FRONTIERBOARD_DATA: no key can be kept in {DATA}: {error.strerror}."
-        ) from error
-
-
-def _hosts() -> list[str]:
-    local = "127.0.0.1,localhost,[::1]"
-    text = _required("ALLOWED_HOSTS") if PRODUCTION else _text("ALLOWED_HOSTS", local)
-    hosts = [host.strip() for host in text.split(",") if host.strip()]
-    if hosts:
-        return hosts
-    raise ImproperlyConfigured(f"ALLOWED_HOSTS names no host: {text!r}.")
-
-
-def _database() -> dict[str, Any]:
-    url = _required("DATABASE_URL") if PRODUCTION else _text("DATABASE_URL")
-    parsed: dict[str, Any] = environ.Env.db_url_config(url or database_url(DATA))
-    if parsed.get("ENGINE") != "django.db.backends.postgresql":
-        raise ImproperlyConfigured("DATABASE_URL must begin with postgres://.")
-    options = {
-        "connect_timeout": 5,
-        # A killed worker's session ends within seconds even while it waits for a
-        # lock, and with it the claim on its run and what it had not committed.
-        "options": "-c client_connection_check_interval=2000",
-        **parsed.get("OPTIONS", {}),
-    }
-    reuse = {"CONN_MAX_AGE": 60, "CONN_HEALTH_CHECKS": True}
-    return {**parsed, **reuse, "OPTIONS": options}
-
-
-def _redis_url() -> str:
-    url = _required("REDIS_URL") if PRODUCTION else _text("REDIS_URL")
-    url = url or redis_url(DATA)
-    if urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
-        raise ImproperlyConfigured(
-            "REDIS_URL must begin with redis://, rediss:// or unix://."
-        )
-    return str(url)
-
-
-def _broker_url(url: str) -> str:
-    """Celery has its own spelling of a unix socket and its database."""
-    parts = urlsplit(url)
-    if parts.scheme != "unix":
-        return url
-    number = parse_qs(parts.query).get("db", ["0"])[0]
-    return f"redis+socket://{parts.path}?virtual_host={number}"
-
-
-def _in_one_line(record: logging.LogRecord) -> bool:
-    """Tell without its traceback that a stranger sent a name that is not the site's."""
-    record.levelno, record.levelname = logging.WARNING, "WARNING"
-    record.exc_info = None
-    return True
-
-
-PRODUCTION = _mode() == "production"
+PRODUCTION = env.PRODUCTION
 DEBUG = False
-DATA = data_folder()
-SECRET_KEY = _secret_key()
-ALLOWED_HOSTS = _hosts()
-FRONTIERBOARD_REPOSITORY = _repository()
+DATA = env.DATA
+SECRET_KEY = env.secret_key()
+# Former keys: what they signed stays valid until they are taken out.
+SECRET_KEY_FALLBACKS = env.names("SECRET_KEY_FALLBACKS")
+ALLOWED_HOSTS = env.hosts()
+FRONTIERBOARD_REPOSITORY = env.repository()
 # Where readers reach this site: in reports, comments and messages that leave it.
-FRONTIERBOARD_URL = _site_url()
+FRONTIERBOARD_URL = env.site_url()
 # Where new regressions are told: a Slack-compatible webhook. Empty: nowhere.
-FRONTIERBOARD_ALERT_URL = _alert_url()
+FRONTIERBOARD_ALERT_URL = env.alert_url()
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -196,25 +36,36 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "axes",
+    "corsheaders",
     "csp",
     "django_htmx",
-    "ninja",  # the page of the interface, with its own script and style
     "dashboard",
     "ingest",
 ]
 
 MIDDLEWARE = [
+    "dashboard.views.observation.ObservationMiddleware",
+    "dashboard.views.charsets.charset_middleware",
+    "dashboard.views.shared_caches.SharedCacheMiddleware",
+    "dashboard.views.headers.headers_middleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "corsheaders.middleware.CorsMiddleware",
+    "dashboard.compression.CompressionMiddleware",
     "csp.middleware.CSPMiddleware",
+    "dashboard.replica.ReplicaMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "dashboard.api.answers.ApiAnswers",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "dashboard.views.access.LoginRequiredMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+    "dashboard.views.outage.OutageMiddleware",
 ]
 
 ROOT_URLCONF = "dashboard.urls"
@@ -236,13 +87,14 @@ TEMPLATES = [
     },
 ]
 
-DATABASES = {"default": _database()}
+DATABASES = env.databases()
+DATABASE_ROUTERS = ["dashboard.replica.ReplicaRouter"] if "replica" in DATABASES else []
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-REDIS_URL = _redis_url()
+REDIS_URL = env.redis_url()
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "dashboard.counted_cache.CountedRedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": f"{key_prefix()}cache",
     },
@@ -250,48 +102,91 @@ CACHES = {
 
 # What the ingestion refuses as too large, in bytes (see .env.example).
 FRONTIERBOARD_LIMITS = {
-    "artifact": _whole("FRONTIERBOARD_MAX_ARTIFACT_BYTES", 4 << 30, least=1),
-    "member": _whole("FRONTIERBOARD_MAX_MEMBER_BYTES", 2 << 30, least=1),
-    "memory": _whole("FRONTIERBOARD_MAX_MEMORY_BYTES", 128 << 20, least=1),
-    "run": _whole("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20, least=1),
+    "artifact": env.whole("FRONTIERBOARD_MAX_ARTIFACT_BYTES", 4 << 30, least=1),
+    "member": env.whole("FRONTIERBOARD_MAX_MEMBER_BYTES", 2 << 30, least=1),
+    "memory": env.whole("FRONTIERBOARD_MAX_MEMORY_BYTES", 128 << 20, least=1),
+    "run": env.whole("FRONTIERBOARD_MAX_RUN_BYTES", 256 << 20, least=1),
 }
 
+# For how long an answer to anonymous readers is kept while the data stay as they are;
+# what it says of times relative to now is old by as much. 0: none is kept.
+FRONTIERBOARD_KEPT_SECONDS = env.whole("FRONTIERBOARD_KEPT_SECONDS", 60)
+
 # Of how many documents of a run the samples of its evals are stored; 0: of none.
-FRONTIERBOARD_MAX_SAMPLE_DOCUMENTS = _whole(
+FRONTIERBOARD_MAX_SAMPLE_DOCUMENTS = env.whole(
     "FRONTIERBOARD_MAX_SAMPLE_DOCUMENTS", 100_000
 )
 
+# For how many days raw bytes and documents of evals are kept; 0: for good.
+FRONTIERBOARD_RAW_KEEP_DAYS = env.whole("FRONTIERBOARD_RAW_KEEP_DAYS", 0)
+FRONTIERBOARD_SAMPLES_KEEP_DAYS = env.whole("FRONTIERBOARD_SAMPLES_KEEP_DAYS", 0)
+# Whether beat lets go of them every night; else only `manage.py forget_old --yes` does.
+FRONTIERBOARD_FORGET_NIGHTLY = env.flag("FRONTIERBOARD_FORGET_NIGHTLY")
+
 # GitHub (see .env.example). Without a token its artifacts cannot be downloaded, so
 # there is nothing to poll for.
-GITHUB_TOKEN = _text("GITHUB_TOKEN")
-GITHUB_COMMENT_TOKEN = _text("GITHUB_COMMENT_TOKEN")
-GITHUB_API_URL = _github_api_url()
-GITHUB_WEBHOOK_SECRET = _text("GITHUB_WEBHOOK_SECRET")
-GITHUB_WAIT_SECONDS = _whole("GITHUB_WAIT_SECONDS", 60)
-GITHUB_TIMEOUT_SECONDS = _whole("GITHUB_TIMEOUT_SECONDS", 30, least=1)
+GITHUB_TOKEN = env.text("GITHUB_TOKEN")
+GITHUB_COMMENT_TOKEN = env.text("GITHUB_COMMENT_TOKEN")
+GITHUB_API_URL = env.github_api_url()
+GITHUB_WEBHOOK_SECRET = env.text("GITHUB_WEBHOOK_SECRET")
+GITHUB_WAIT_SECONDS = env.whole("GITHUB_WAIT_SECONDS", 60)
+GITHUB_TIMEOUT_SECONDS = env.whole("GITHUB_TIMEOUT_SECONDS", 30, least=1)
 # Comments on pull requests are the only thing that is ever written on GitHub.
-FRONTIERBOARD_PR_COMMENTS = _pr_comments()
-FRONTIERBOARD_POLL_SECONDS = _whole(
+FRONTIERBOARD_PR_COMMENTS = env.pr_comments()
+FRONTIERBOARD_POLL_SECONDS = env.whole(
     "FRONTIERBOARD_POLL_SECONDS", 300 if GITHUB_TOKEN else 0
 )
-FRONTIERBOARD_POLL_DAYS = _whole("FRONTIERBOARD_POLL_DAYS", 14, least=1)
-FRONTIERBOARD_REFETCH_SECONDS = _whole("FRONTIERBOARD_REFETCH_SECONDS", 600)
-FRONTIERBOARD_MAX_LOG_BYTES = _whole("FRONTIERBOARD_MAX_LOG_BYTES", 8 << 20)
-FRONTIERBOARD_MAX_UPLOAD_BYTES = _whole("FRONTIERBOARD_MAX_UPLOAD_BYTES", 1 << 30)
-FRONTIERBOARD_MAX_FETCH_BYTES = _whole(
+FRONTIERBOARD_POLL_DAYS = env.whole("FRONTIERBOARD_POLL_DAYS", 14, least=1)
+FRONTIERBOARD_REFETCH_SECONDS = env.whole("FRONTIERBOARD_REFETCH_SECONDS", 600)
+FRONTIERBOARD_FETCH_TRACES = env.flag("FRONTIERBOARD_FETCH_TRACES")
+FRONTIERBOARD_MAX_LOG_BYTES = env.whole("FRONTIERBOARD_MAX_LOG_BYTES", 8 << 20)
+FRONTIERBOARD_MAX_UPLOAD_BYTES = env.whole("FRONTIERBOARD_MAX_UPLOAD_BYTES", 1 << 30)
+FRONTIERBOARD_MAX_FETCH_BYTES = env.whole(
     "FRONTIERBOARD_MAX_FETCH_BYTES", 2 << 30, least=1
 )
-FRONTIERBOARD_MAX_OFFICIAL_FETCH_BYTES = _whole(
+FRONTIERBOARD_MAX_OFFICIAL_FETCH_BYTES = env.whole(
     "FRONTIERBOARD_MAX_OFFICIAL_FETCH_BYTES", 20 << 30, least=1
 )
-FRONTIERBOARD_FETCHES_PER_CLIENT = _whole("FRONTIERBOARD_FETCHES_PER_CLIENT", 30)
-FRONTIERBOARD_FETCHES_PER_HOUR = _whole("FRONTIERBOARD_FETCHES_PER_HOUR", 200)
+FRONTIERBOARD_FETCHES_PER_CLIENT = env.whole("FRONTIERBOARD_FETCHES_PER_CLIENT", 30)
+FRONTIERBOARD_FETCHES_PER_HOUR = env.whole("FRONTIERBOARD_FETCHES_PER_HOUR", 200)
 
 # Who may look: everybody, or people who are logged in.
-FRONTIERBOARD_LOGIN_REQUIRED = _flag("FRONTIERBOARD_LOGIN_REQUIRED")
+FRONTIERBOARD_LOGIN_REQUIRED = env.flag("FRONTIERBOARD_LOGIN_REQUIRED")
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
+
+# A client that was wrong so often within a quarter of an hour waits as long; by client
+# and not by account, so that nobody can lock others out. Counts are in the cache.
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AXES_HANDLER = "dashboard.views.logins.LoginFailures"
+AXES_FAILURE_LIMIT = env.whole("FRONTIERBOARD_LOGIN_FAILURES", 10, least=1)
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = ["ip_address"]
+AXES_CLIENT_IP_CALLABLE = "dashboard.views.clients.client_network"
+AXES_LOCKOUT_CALLABLE = "dashboard.views.logins.locked_out"
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
+AXES_ENABLE_ADMIN = False
+AXES_VERBOSE = False
+
+# Which other sites' scripts may read the API, and only read: no cookie goes along.
+_ORIGINS = env.cors_origins()
+CORS_ALLOW_ALL_ORIGINS = _ORIGINS == ["*"]
+CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else _ORIGINS
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_METHODS = ("GET", "HEAD", "OPTIONS")
+CORS_ALLOW_HEADERS = ("accept", "if-none-match")
+CORS_EXPOSE_HEADERS = ("etag",)
+
+# For how many seconds a cache before the site may keep what is the same for everybody.
+FRONTIERBOARD_CDN_SECONDS = env.whole("FRONTIERBOARD_CDN_SECONDS", 0)
+
+# Who may read /metrics: whoever has a token, or comes from a network.
+FRONTIERBOARD_METRICS_TOKENS = env.metrics_tokens()
+FRONTIERBOARD_METRICS_NETWORKS = env.metrics_networks()
 
 # Uploaded bundles until they are ingested; web and worker share the folder.
 FRONTIERBOARD_UPLOADS = DATA / "uploads"
@@ -313,22 +208,15 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Files. Hashed names need `collectstatic`, which `make run` and the image do; without
 # it (tests, commands by hand) the files are served from where they lie.
-STATIC_MANIFEST = _flag("FRONTIERBOARD_STATIC_MANIFEST")
+STATIC_MANIFEST = env.flag("FRONTIERBOARD_STATIC_MANIFEST")
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = not STATIC_MANIFEST
 STATICFILES = "django.contrib.staticfiles.storage"
 STORAGES = {
-    # Raw artifact bytes, named by their sha256. No base URL: nothing links to them.
-    "raw": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {
-            "location": DATA / "raw",
-            "base_url": None,
-            "allow_overwrite": True,
-        },
-    },
+    # Raw artifact bytes, named by their sha256.
+    "raw": env.raw_storage(),
     "staticfiles": {
         "BACKEND": f"{STATICFILES}.ManifestStaticFilesStorage"
         if STATIC_MANIFEST
@@ -341,7 +229,7 @@ STORAGES = {
 # which live workers look every 5 s, not every 100; it stays above the longest task so
 # that none is handed out while it runs. Requests come back sooner: beat's task finds
 # those that are running and claimed by no session of the database.
-CELERY_BROKER_URL = _broker_url(REDIS_URL)
+CELERY_BROKER_URL = env.broker_url(REDIS_URL)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "global_keyprefix": key_prefix(),
@@ -382,7 +270,13 @@ if FRONTIERBOARD_POLL_SECONDS:
         "task": "ingest.tasks.poll_official_runs",
         "schedule": schedule(FRONTIERBOARD_POLL_SECONDS),
     }
+if FRONTIERBOARD_FORGET_NIGHTLY:
+    CELERY_BEAT_SCHEDULE["forget what is old"] = {
+        "task": "ingest.tasks.forget_old",
+        "schedule": crontab(hour=4, minute=40),
+    }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA / "beat-schedule")
+CELERY_BEAT_SCHEDULER = "dashboard.beat:SteadyScheduler"
 
 # Browser security. Charts are drawn by a script file that reads JSON, so no inline
 # script is ever needed; exported pictures pass through data: and blob: addresses.
@@ -407,48 +301,9 @@ SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)$"]
 SECURE_HSTS_SECONDS = 365 * 24 * 3600 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 SECURE_HSTS_PRELOAD = PRODUCTION
-FRONTIERBOARD_TRUST_PROXY = _flag("FRONTIERBOARD_TRUST_PROXY")
+FRONTIERBOARD_TRUST_PROXY = env.flag("FRONTIERBOARD_TRUST_PROXY")
 if FRONTIERBOARD_TRUST_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-# Logs: one key=value line per event on stderr, from structlog and logging alike.
-_EVENT_STEPS: list[structlog.types.Processor] = [
-    structlog.contextvars.merge_contextvars,
-    structlog.stdlib.add_logger_name,
-    structlog.stdlib.add_log_level,
-    structlog.processors.TimeStamper(fmt="iso", utc=True),
-    structlog.processors.format_exc_info,
-]
-structlog.configure(
-    processors=[
-        structlog.stdlib.filter_by_level,
-        *_EVENT_STEPS,
-        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
-    ],
-    logger_factory=structlog.stdlib.LoggerFactory(),
-    wrapper_class=structlog.stdlib.BoundLogger,
-    cache_logger_on_first_use=True,
-)
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "events": {
-            "()": structlog.stdlib.ProcessorFormatter,
-            "foreign_pre_chain": _EVENT_STEPS,
-            "processors": [
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.processors.KeyValueRenderer(
-                    key_order=["timestamp", "level", "logger", "event"]
-                ),
-            ],
-        },
-    },
-    "filters": {"in one line": {"()": lambda: _in_one_line}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "events"}},
-    "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {
-        "django": {"level": "INFO", "propagate": True, "handlers": []},
-        "django.security.DisallowedHost": {"filters": ["in one line"]},
-    },
-}
+# Logs: one line per event on stderr, as key=value or as JSON.
+LOGGING = logging_settings(env.log_format())

@@ -64,7 +64,8 @@ class Run:
 
     ``edits`` are committed before the run: to main by a push, else to a branch.
     ``only`` limits the concurrencies (append-only runs measure new ones alone).
-    ``reuses`` names the run whose measurements this one publishes.
+    ``reuses`` names the run whose measurements this one publishes. One that
+    ``keeps_requests`` uploads every request of its smallest points.
     """
 
     name: str
@@ -82,3 +83,4 @@ class Run:
     power: Callable[[Recipe, int], Power] | None = None
     scores: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     gpqa: bool = False
+    keeps_requests: bool = False

@@ -298,6 +298,7 @@ def agentic_image() -> Run:
         title="Measure the agentic arm on MI355X with image 0.7.2",
         entries=(Entry((keys.AGENTIC,), ("First sweep with image 0.7.2.",)),),
         pull_request=83,
+        keeps_requests=True,
     )
 
 

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from demo import evals, names
+from demo import evals, names, traces
 from demo.agentic_rows import agentic_row, failed_row
+from demo.cluster import Slot
 from demo.fixed_rows import fixed_row
 from demo.power import Power
 from demo.recipes import Recipe
 from demo.runs import Run
+
+# Requests of more users would be most of the demo's bytes.
+FEW_USERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,21 @@ def row_upload(
         for concurrency, row in rows.items()
     }
     return Upload(names.row_artifact(recipe, runner), files, created)
+
+
+def raw_upload(
+    recipe: Recipe, seed: str, slot: Slot, created: datetime
+) -> Upload | None:
+    """Put every request of a replay with few users into its raw artifact, else None.
+
+    It has as many lines as the job's row counts.
+    """
+    users = min(recipe.concurrencies)
+    if recipe.lengths is not None or users > FEW_USERS:
+        return None
+    begun = round(slot.start.timestamp()) * traces.NS
+    files = {traces.MEMBER: traces.profile_export(recipe, users, seed, begun)}
+    return Upload(f"agentic_{names.result_name(recipe, slot.runner)}", files, created)
 
 
 def log_upload(recipe: Recipe, runner: str, created: datetime) -> Upload:

@@ -118,6 +118,9 @@ class _Player:
             upload = uploads.row_upload(recipe, slot.runner, rows, created)
             self.record.uploads.append(upload)
             self.record.rows += rows.values()
+        if outcome is Outcome.SUCCESS and self.run.keeps_requests:
+            raw = uploads.raw_upload(recipe, self.seed, slot, created)
+            self.record.uploads += [raw] if raw else []
         if conclusion_is_failure(outcome):
             log = uploads.log_upload(recipe, slot.runner, created)
             self.record.uploads.append(log)

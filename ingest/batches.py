@@ -4,11 +4,16 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from django.db import transaction
+from django.db import connection, transaction
 
-from dashboard.models import Generation, Run
+from dashboard.models import EvalResult, Generation, Point, Run, Sweep
 from ingest.artifacts.bundles import Bundle
-from ingest.claims import AlreadyRunningError, claimed, serialise_writes
+from ingest.claims import (
+    AlreadyRunningError,
+    claimed,
+    raw_bytes_shared,
+    serialise_writes,
+)
 from ingest.derive import settle_runs
 from ingest.pipeline import (
     Report,
@@ -45,7 +50,7 @@ def ingest_bundles(bundles: Iterable[Bundle], progress: Progress = silent) -> Ba
         pending.append((run, sweep_keys))
         return 0
 
-    with ExitStack() as claims, seldom_collecting():
+    with ExitStack() as claims, raw_bytes_shared(), seldom_collecting():
         taken = []
         for bundle in bundles:
             try:
@@ -59,9 +64,22 @@ def ingest_bundles(bundles: Iterable[Bundle], progress: Progress = silent) -> Ba
         with transaction.atomic():
             serialise_writes()
             batch.reports = [store_run(*run, settle=settle_later) for run in taken]
+            _tell_planner_of_rows()
             if settle_runs(pending):
                 Generation.bump()
             for (run, _), report in zip(pending, batch.reports, strict=True):
                 report.points, report.evals = run.received_count, run.eval_count
     remap_stale_runs(progress)
     return batch
+
+
+def _tell_planner_of_rows() -> None:
+    """Count what this transaction stored.
+
+    Autovacuum may look at the tables meanwhile, see none of these rows and note that
+    there are none: then each run's points would be found by reading all sweeps.
+    """
+    with connection.cursor() as cursor:
+        for model in (Run, Sweep, Point, EvalResult):
+            table = connection.ops.quote_name(model._meta.db_table)  # noqa: SLF001
+            cursor.execute(f"ANALYZE {table}")

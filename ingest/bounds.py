@@ -23,10 +23,54 @@ def bounded(row: Row) -> Row:
 
     Numbers of rows are whole and not negative; the record itself is kept in full.
     """
+    if isinstance(row, PointRow) and _is_usual(row):
+        return row
     fault = _first_fault(_values(row))
     if fault is None and isinstance(row, PointRow | EvalRow):
         fault = _deployment_fault(row.identity.deployment)
     return row if fault is None else SkipRow(row.ref, "out_of_range", fault)
+
+
+def _is_usual(row: PointRow) -> bool:
+    """Tell at once of nearly every point that it has nothing a table cannot hold."""
+    who = row.identity
+    return (
+        0 <= who.concurrency <= INTEGER
+        and _counts_fit(row.gpus, row.prefill_gpus, row.decode_gpus)
+        and _texts_fit(
+            who.scenario,
+            who.precision,
+            who.framework,
+            who.checkpoint,
+            who.fingerprint,
+        )
+        and _deployment_fault(who.deployment) is None
+    )
+
+
+@lru_cache(maxsize=4096)
+def _counts_fit(*counts: int | None) -> bool:
+    """Judge numbers of GPUs once: thousands of rows share them."""
+    return all(count is None or 0 <= count <= INTEGER for count in counts)
+
+
+@lru_cache(maxsize=4096)
+def _texts_fit(
+    scenario: str,
+    precision: str,
+    framework: str,
+    checkpoint: str | None,
+    fingerprint: str,
+) -> bool:
+    """Judge the texts of a row once: thousands of rows share them."""
+    most = (
+        (scenario, _length(Sweep, "scenario")),
+        (precision, _length(Sweep, "precision")),
+        (framework, _length(ConfigKey, "framework")),
+        (checkpoint or "", _length(Checkpoint, "name")),
+        (fingerprint, _length(Point, "fingerprint")),
+    )
+    return all(len(text) <= length for text, length in most)
 
 
 def _first_fault(values: Iterable[Named]) -> str | None:

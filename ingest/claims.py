@@ -4,9 +4,11 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+import structlog
 from django.db import connection
 
 WRITE_LOCK = 0x46_42_57_52  # any constant; spells FBWR
+RAW_LOCK = 0x46_42_52_41  # spells FBRA
 
 
 # A bigint key is shown in halves; the database is that of the session.
@@ -22,10 +24,17 @@ class AlreadyRunningError(Exception):
     """Another worker is at the same run, or at the same request, right now."""
 
 
-def claimed(repository: str, run_id: int) -> AbstractContextManager[None]:
-    """Hold the run for this worker; raises AlreadyRunningError."""
+@contextmanager
+def claimed(repository: str, run_id: int) -> Iterator[None]:
+    """Hold the run for this worker, whose log lines name it meanwhile.
+
+    Raises AlreadyRunningError.
+    """
     number = _lock_number(f"{repository.casefold()}#{run_id}")
-    return _held(number, f"run {run_id} is already being ingested")
+    otherwise = f"run {run_id} is already being ingested"
+    bound = structlog.contextvars.bound_contextvars(run_id=run_id)
+    with _held(number, otherwise), bound:
+        yield
 
 
 def request_claimed(request_id: int) -> AbstractContextManager[None]:
@@ -73,6 +82,35 @@ def _held(number: int, otherwise: str) -> Iterator[None]:
 def _lock_number(text: str) -> int:
     digest = hashlib.sha256(text.encode()).digest()
     return int.from_bytes(digest[:8], signed=True)
+
+
+@contextmanager
+def raw_bytes_shared() -> Iterator[None]:
+    """Rely on raw bytes that are there, until the run's rows are stored.
+
+    Of bytes that are kept already none are written again, and no row names them yet.
+    """
+    with _waited_for("pg_advisory_lock_shared", "pg_advisory_unlock_shared"):
+        yield
+
+
+@contextmanager
+def raw_bytes_alone() -> Iterator[None]:
+    """Wait until nobody relies on raw bytes, and let nobody begin to."""
+    with _waited_for("pg_advisory_lock", "pg_advisory_unlock"):
+        yield
+
+
+@contextmanager
+def _waited_for(lock: str, unlock: str) -> Iterator[None]:
+    """Hold the lock of raw bytes; it belongs to the session, as that of a run."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {lock}(%s)", [RAW_LOCK])
+        try:
+            yield
+        finally:
+            if connection.connection is not None and not connection.connection.closed:
+                cursor.execute(f"SELECT {unlock}(%s)", [RAW_LOCK])
 
 
 def serialise_writes() -> None:

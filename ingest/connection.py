@@ -1,7 +1,7 @@
 """The connection to GitHub as the settings describe it."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -9,10 +9,12 @@ from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
+from dashboard.telemetry import note_budget
 from ingest.github import Answers, CommentingGitHub, GitHub, Options, Transport
 from ingest.github.transport import Answer
 
 KEPT_S = 24 * 3600
+Listener = Callable[[Mapping[str, str]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class CachedAnswers:
 @contextmanager
 def connected(repository: str) -> Iterator[GitHub]:
     """Give a repository's interface; its connections are closed at the end."""
-    with _transport(settings.GITHUB_TOKEN) as transport:
+    with _transport(settings.GITHUB_TOKEN, note_budget) as transport:
         yield GitHub(transport, repository)
 
 
@@ -52,7 +54,7 @@ def commenting(repository: str) -> Iterator[CommentingGitHub]:
 
 
 @contextmanager
-def _transport(token: str) -> Iterator[Transport]:
+def _transport(token: str, listen: Listener | None = None) -> Iterator[Transport]:
     options = Options(
         base=settings.GITHUB_API_URL,
         token=token,
@@ -61,7 +63,7 @@ def _transport(token: str) -> Iterator[Transport]:
     )
     # One cache object for all threads: theirs would be left open when they end.
     answers: Answers = CachedAnswers(caches["default"])
-    transport = Transport(options, answers)
+    transport = Transport(options, answers, listen)
     try:
         yield transport
     finally:

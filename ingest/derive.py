@@ -7,7 +7,7 @@ never matters and a killed worker leaves nothing half decided.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from django.db.models import Q
+from django.db.models import Count, Max, Min, Q
 from django.db.models.functions import Now
 
 from dashboard.models import (
@@ -188,8 +188,10 @@ def derive_current_points(run: Run) -> int:
     Former points are unmarked first: a place has one current point at any time.
     Returns how many marks changed.
     """
-    points = _stored_points(run)
     exclusions = _exclusions(run)
+    if not exclusions and _is_of_one_attempt(run):
+        return 0
+    points = _stored_points(run)
     excluded = {p.pk for p in points if any(_covers(c, p) for c in exclusions)}
     newest = {p.place: p.pk for p in points if p.pk not in excluded}
     current = set(newest.values())
@@ -201,6 +203,20 @@ def derive_current_points(run: Run) -> int:
         + _mark(Point, excluded - was_excluded, is_excluded=True)
         + _mark(Point, current - was_current, is_current=True)
     )
+
+
+def _is_of_one_attempt(run: Run) -> bool:
+    """Tell whether all points are current and of one attempt, as those of most runs.
+
+    A place has one point of an attempt, so there is nothing to choose.
+    """
+    unmarked = Q(is_current=False) | Q(is_excluded=True)
+    found = Point.objects.filter(sweep__run=run).aggregate(
+        oldest=Min("attempt"),
+        newest=Max("attempt"),
+        unmarked=Count("pk", filter=unmarked),
+    )
+    return found["oldest"] == found["newest"] and not found["unmarked"]
 
 
 def _stored_points(run: Run) -> list[StoredPoint]:

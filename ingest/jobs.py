@@ -76,15 +76,23 @@ def planned_points(plans: Iterable[JobPlan]) -> list[tuple[JobPlan, int]]:
     the scenario of the other jobs of its recipe or, where only one scenario is
     planned at all for its stack, that one.
     """
-    throughput = [plan for plan in plans if not plan.eval_only]
-    scenarios = _scenarios(throughput)
     points: dict[tuple[object, ...], tuple[JobPlan, int]] = {}
-    for plan in throughput:
-        known = _with_scenario(plan, scenarios)
+    for known in with_scenarios(plan for plan in plans if not plan.eval_only):
         for concurrency in known.concurrencies:
             key = (_recipe(known), known.scenario, concurrency)
             points.setdefault(key, (known, concurrency))
     return list(points.values())
+
+
+def with_scenarios(throughput: Iterable[JobPlan]) -> list[JobPlan]:
+    """Return plans of throughput jobs in their order, canaries with a scenario.
+
+    That of the other jobs of its recipe, else the only one that is planned at all for
+    its stack; None stays where neither tells.
+    """
+    plans = list(throughput)
+    scenarios = _scenarios(plans)
+    return [_with_scenario(plan, scenarios) for plan in plans]
 
 
 def planned_evals(plans: Iterable[JobPlan]) -> int:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dashboard.analysis.physics import FlagText, Measurement, physical_flags
-from dashboard.vocabulary.flags import is_out
 from dashboard.vocabulary.provenance import PUBLISHED
 from dashboard.vocabulary.scenarios import AGENTIC
 from ingest.config_keys import (
@@ -43,18 +42,21 @@ class ExpandedEntry:
         return types is None or scenario_type(scenario) in types
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MappedPoint:
-    """A point row, the key it belongs to, and every doubt about it."""
+    """A point row and the key it belongs to."""
 
     row: PointRow
     mapping: Mapping
-    flags: list[FlagText]
 
     @property
-    def is_out(self) -> bool:
-        """Tell whether a flag keeps the point off the frontier."""
-        return any(is_out(code) for code, _ in self.flags)
+    def flags(self) -> list[FlagText]:
+        """Every doubt about it.
+
+        Found each time it is asked for, which is once, when points are stored: the
+        database is busy then and this process would wait.
+        """
+        return point_flags(self.row, self.mapping)
 
     @property
     def is_published(self) -> bool:
@@ -111,6 +113,7 @@ class RunMapper:
         self.snapshot = snapshot
         self.entries = entries
         self._mappers: dict[str, RowMapper] = {}
+        self._evals_only: dict[tuple[str, str], bool] = {}
 
     def map(self, identity: Identity) -> Mapping:
         """Map one row's identity to its config key."""
@@ -123,22 +126,22 @@ class RunMapper:
             self._mappers[scenario] = RowMapper(self.snapshot, keys)
         return self._mappers[scenario]
 
-    def map_points(
-        self, rows: Iterable[PointRow]
-    ) -> tuple[list[MappedPoint], list[SkipRow]]:
-        """Map point rows; rows of keys that ran evals only are refused."""
-        taken, refused = [], []
-        for row in rows:
-            mapping = self.map(row.identity)
-            if self.is_evals_only(mapping.config_key, row.identity.scenario):
-                detail = f"the changelog asks only for evals of {mapping.config_key}"
-                refused.append(SkipRow(row.ref, "evals_only", detail))
-            else:
-                taken.append(MappedPoint(row, mapping, point_flags(row, mapping)))
-        return taken, refused
+    def map_point(self, row: PointRow) -> MappedPoint | SkipRow:
+        """Map one point row, or refuse it where its key ran evals only."""
+        mapping = self.map(row.identity)
+        if self.is_evals_only(mapping.config_key, row.identity.scenario):
+            detail = f"the changelog asks only for evals of {mapping.config_key}"
+            return SkipRow(row.ref, "evals_only", detail)
+        return MappedPoint(row, mapping)
 
     def is_evals_only(self, config_key: str, scenario: str) -> bool:
         """Tell whether every entry that names the key asks only for evals."""
+        place = (config_key, scenario)
+        if place not in self._evals_only:
+            self._evals_only[place] = self._asks_only_evals(*place)
+        return self._evals_only[place]
+
+    def _asks_only_evals(self, config_key: str, scenario: str) -> bool:
         naming = [
             e
             for e in self.entries
@@ -207,6 +210,8 @@ def _flag(value: object) -> bool | None:
 
 
 def _mapping_flags(mapping: Mapping) -> list[FlagText]:
+    if not mapping.flags and mapping.method not in ("ambiguous", "unmapped"):
+        return []
     texts = {
         "outside_changelog": f"{mapping.config_key} is not named by the changelog",
         "config_key_ambiguous": f"fits {', '.join(mapping.candidates[:6])}",
@@ -226,8 +231,9 @@ def _spec_flags(identity: Identity, mapping: Mapping) -> list[FlagText]:
     Only where no matrix entry says that the key holds such rows: names prove nothing.
     """
     spec = identity.deployment.spec_method
-    named = "mtp" in mapping.config_key.split("-")
-    if named and spec == "none" and mapping.entry is None:
+    if spec != "none" or mapping.entry is not None:
+        return []
+    if "mtp" in mapping.config_key.split("-"):
         text = f"spec_decoding is {spec}, the key {mapping.config_key} says mtp"
         return [("spec_differs_from_key", text)]
     return []

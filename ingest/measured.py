@@ -1,9 +1,11 @@
 """What each sweep of a run measured: counts, grid, runner pools, harness."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from django.contrib.postgres.aggregates import ArrayAgg
+from django.db.models import Case, F, Q, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Now
 
@@ -17,15 +19,15 @@ FAST_SECONDS = (1_000, 1_500)
 _RUNNER_NUMBER = re.compile(r"_\d+$")
 
 
-class MeasuredPoint(NamedTuple):
-    """What a current point says of its sweep."""
+class Measured(NamedTuple):
+    """What current points of one deployment say of their sweep."""
 
     sweep_id: int
     deployment: str
-    concurrency: int
-    runner: str
     dataset: str | None
-    duration_s: str | None
+    is_fast: bool
+    concurrencies: list[int]
+    runners: list[str]
 
 
 def note_measured(run: Run) -> int:
@@ -33,14 +35,14 @@ def note_measured(run: Run) -> int:
 
     Points are counted by place: several recipes of one place are one.
     """
-    points: dict[int, list[MeasuredPoint]] = {}
-    for point in _current_points(run):
-        points.setdefault(point.sweep_id, []).append(point)
+    measured: dict[int, list[Measured]] = {}
+    for part in _measured(run):
+        measured.setdefault(part.sweep_id, []).append(part)
     changed = received = 0
     for sweep in run.sweeps.only(
         "pk", "scenario", "received_count", "grid", "pools", "harness"
     ):
-        wanted = _columns(sweep.scenario, points.get(sweep.pk, []))
+        wanted = _columns(sweep.scenario, measured.get(sweep.pk, []))
         received += wanted["received_count"]
         if any(getattr(sweep, name) != value for name, value in wanted.items()):
             changed += Sweep.objects.filter(pk=sweep.pk).update(
@@ -54,31 +56,33 @@ def note_measured(run: Run) -> int:
     return changed
 
 
-def _current_points(run: Run) -> list[MeasuredPoint]:
+def _measured(run: Run) -> list[Measured]:
     dataset = KeyTextTransform("hf_dataset_name", KeyTextTransform("dataset", "facts"))
+    shortest, longest = FAST_SECONDS
+    is_fast = Q(_duration__gt=shortest, _duration__lt=longest)
     rows = (
         Point.objects.filter(sweep__run=run, is_current=True)
-        .annotate(
-            _dataset=dataset,
-            _duration=KeyTextTransform("duration_seconds", "metrics"),
-        )
+        .annotate(_dataset=dataset, _duration=F("metrics__duration_seconds"))
+        .annotate(_is_fast=Case(When(is_fast, then=True), default=False))
         .order_by()
+        # Put together by the database: a run has 20,000 points and few deployments.
+        .values_list("sweep_id", "deployment__label", "_dataset", "_is_fast")
+        .annotate(
+            _concurrencies=ArrayAgg("concurrency", distinct=True),
+            _runners=ArrayAgg("runner", distinct=True),
+        )
     )
-    names = (
-        *("sweep_id", "deployment__label", "concurrency", "runner"),
-        *("_dataset", "_duration"),
-    )
-    return [MeasuredPoint(*row) for row in rows.values_list(*names)]
+    return [Measured(*row) for row in rows]
 
 
-def _columns(scenario: str, points: Iterable[MeasuredPoint]) -> dict[str, Any]:
-    points = list(points)
+def _columns(scenario: str, parts: Sequence[Measured]) -> dict[str, Any]:
     grid: dict[str, set[int]] = {}
-    for point in points:
-        grid.setdefault(point.deployment, set()).add(point.concurrency)
-    pools = {_RUNNER_NUMBER.sub("", p.runner) for p in points if p.runner}
+    for part in parts:
+        grid.setdefault(part.deployment, set()).update(part.concurrencies)
+    runners = {runner for part in parts for runner in part.runners if runner}
+    pools = {_RUNNER_NUMBER.sub("", runner) for runner in runners}
     is_agentic = scenario == AGENTIC
-    harness = {_harness(p) for p in points} - {""} if is_agentic else set()
+    harness = {_harness(part) for part in parts} - {""} if is_agentic else set()
     return {
         "received_count": sum(len(places) for places in grid.values()),
         "grid": [[label, sorted(grid[label])] for label in sorted(grid)],
@@ -87,10 +91,7 @@ def _columns(scenario: str, points: Iterable[MeasuredPoint]) -> dict[str, Any]:
     }
 
 
-def _harness(point: MeasuredPoint) -> str:
+def _harness(part: Measured) -> str:
     """Name the traces that an agentic replay played, and whether only a part."""
-    name = (point.dataset or "").rpartition("/")[2]
-    shortest, longest = FAST_SECONDS
-    duration = float(point.duration_s) if point.duration_s else None
-    is_fast = duration is not None and shortest < duration < longest
-    return f"{name} (20-minute replay)" if name and is_fast else name
+    name = (part.dataset or "").rpartition("/")[2]
+    return f"{name} (20-minute replay)" if name and part.is_fast else name

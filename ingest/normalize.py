@@ -103,6 +103,8 @@ def parse_bool(value: object) -> bool | None:
         return value
     if not isinstance(value, str | int):
         return None
+    if value in _BOOLEANS:  # as nearly every record writes it
+        return _BOOLEANS[value]
     return _BOOLEANS.get(str(value).strip().lower())
 
 

@@ -17,7 +17,12 @@ from ingest.artifacts.bundles import Bundle
 from ingest.artifacts.members import Limits
 from ingest.changelog_files import expand_again
 from ingest.choices import choose, forget_unapplied, stale_runs
-from ingest.claims import AlreadyRunningError, claimed, serialise_writes
+from ingest.claims import (
+    AlreadyRunningError,
+    claimed,
+    raw_bytes_shared,
+    serialise_writes,
+)
 from ingest.config_history import classify_again
 from ingest.definitions import (
     Commit,
@@ -34,7 +39,7 @@ from ingest.detection import detect
 from ingest.file_defects import store_file_defects
 from ingest.progress import Progress, silent
 from ingest.reading import ReadRun, read_run, read_stored
-from ingest.rebuild import RebuiltRun, rebuild_run
+from ingest.rebuild import MappedRun, RebuiltRun, rebuild_run
 from ingest.records import store_reading, stored_places
 from ingest.run_facts import RunFacts, known_repository, run_facts
 from ingest.segments import keys_in_scope, replace_sweeps
@@ -62,7 +67,7 @@ Settle = Callable[[Run, set[SweepKey]], int]
 # How many keys are judged while everybody else waits to write.
 KEYS_AT_ONCE = 20
 
-_SELDOM = 200_000  # new objects between two looks; Python's own number is 700
+_SELDOM = 1_000_000  # new objects between two looks; Python's own number is 700
 
 
 @dataclass(slots=True)
@@ -118,7 +123,11 @@ def ingest_bundle(bundle: Bundle, progress: Progress = silent) -> Report:
     Raises IngestError for a run that cannot be taken and AlreadyRunningError.
     """
     facts = run_facts(bundle)
-    with claimed(facts.repository, facts.github_run_id), seldom_collecting():
+    with (
+        claimed(facts.repository, facts.github_run_id),
+        raw_bytes_shared(),
+        seldom_collecting(),
+    ):
         facts.refuse_other_repository()
         reading = read_run(bundle, limits(), progress)
         progress("storing")
@@ -158,7 +167,7 @@ def store_run(
     run = facts.store(tally)
     imported = _import_bundled(run, bundle)
     places = store_reading(run, reading, tally)
-    report = _rebuild(run, reading, places, tally, settle)
+    report = _rebuild(MappedRun(run, reading), places, tally, settle)
     if imported.new_snapshots:
         Generation.bump()
     report.notices = [*bundle.notices, *imported.defects, *reading.notices]
@@ -166,14 +175,11 @@ def store_run(
 
 
 def _rebuild(
-    run: Run,
-    reading: ReadRun,
-    places: Places,
-    tally: Tally,
-    settle: Settle = settle_run,
+    mapped: MappedRun, places: Places, tally: Tally, settle: Settle = settle_run
 ) -> Report:
     """Make and decide what follows from a run's rows; a change begins a generation."""
-    rebuilt = rebuild_run(run, reading, places, tally)
+    run, reading = mapped.run, mapped.reading
+    rebuilt = rebuild_run(mapped, places, tally)
     settled = settle(run, rebuilt.sweep_keys)
     if settled or rebuilt.is_changed or not tally.is_unchanged:
         Generation.bump()
@@ -223,7 +229,8 @@ def replay_run(run: Run) -> Report:
         with transaction.atomic():
             serialise_writes()
             run.refresh_from_db()
-            return _rebuild(run, reading, stored_places(reading), Tally())
+            mapped = MappedRun(run, reading)
+            return _rebuild(mapped, stored_places(reading), Tally())
 
 
 @dataclass(frozen=True, slots=True)

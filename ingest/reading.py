@@ -1,10 +1,13 @@
-"""A run's artifacts read: bytes kept first, then records and rows, nothing in tables.
+"""A run's artifacts read: bytes kept first, then records, nothing in tables.
+
+Records are converted to rows step by step, which the caller does when it likes.
 
 What an earlier ingestion stored takes part as well, so that an upload that has
 expired since keeps its place.
 """
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -38,6 +41,7 @@ class ReadRun:
 
     ``refused`` are skips of no stored artifact; ``replaced`` ids of stored ones that
     go; ``text`` is how many characters the records have that were read from bytes.
+    ``rows`` and ``notices`` are complete once `convert` was called.
     """
 
     artifacts: list[ReadArtifact]
@@ -46,6 +50,16 @@ class ReadRun:
     replaced: list[int] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     text: int = 0
+    converting: Iterator[None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin the conversion: each step of it gives one row."""
+        self.converting = _converting(self.artifacts, self.rows, self.notices)
+
+    def convert(self) -> None:
+        """Convert what is not converted yet."""
+        for _ in self.converting:
+            pass
 
     def rejected_names(self) -> list[str]:
         """Return the names of artifacts of which nothing could be used."""
@@ -60,7 +74,7 @@ class ReadRun:
 
 
 def read_run(bundle: Bundle, limits: Limits, progress: Progress = silent) -> ReadRun:
-    """Keep the bytes of every artifact, then read records and rows."""
+    """Keep the bytes of every artifact, then read records; `convert` is to follow."""
     uploads = _bundled(bundle, limits, progress)
     stored_run = _stored_run(bundle)
     stored = stored_run.artifacts.order_by("pk") if stored_run else []
@@ -77,7 +91,10 @@ def read_stored(run: Run) -> ReadRun:
     stored = enumerate(run.artifacts.order_by("pk"))
     uploads = Uploads([from_table(artifact, place) for place, artifact in stored])
     uploads.settle_order()
-    return _read(ReadRun(uploads.artifacts), Limits(), silent)
+    reading = ReadRun(uploads.artifacts)
+    _read(reading, Limits(), silent)
+    reading.convert()
+    return reading
 
 
 def _bundled(bundle: Bundle, limits: Limits, progress: Progress) -> Uploads:
@@ -115,17 +132,35 @@ def _stored_run(bundle: Bundle) -> Run | None:
     return Run.objects.filter(github_run_id=run_id).first()
 
 
-def _read(run: ReadRun, limits: Limits, progress: Progress) -> ReadRun:
-    conversion = RunConversion()
-    order = reading_order([artifact.meta for artifact in run.artifacts])
-    for done, meta in enumerate(order):
+def _read(run: ReadRun, limits: Limits, progress: Progress) -> None:
+    order = _reading_order(run.artifacts)
+    for done, artifact in enumerate(order):
         progress("reading", done, len(order))
-        artifact = run.artifacts[meta.position]
-        records = _records(run, artifact, limits)
-        run.rows.extend(map(bounded, conversion.rows(meta, records)))
+        artifact.unconverted.extend(_records(run, artifact, limits))
         artifact.contents = None
-    run.notices = conversion.notices()
-    return run
+
+
+def _reading_order(artifacts: Sequence[ReadArtifact]) -> list[ReadArtifact]:
+    order = reading_order([artifact.meta for artifact in artifacts])
+    return [artifacts[meta.position] for meta in order]
+
+
+def _converting(
+    artifacts: Sequence[ReadArtifact], rows: list[Row], notices: list[str]
+) -> Iterator[None]:
+    """Convert records to rows, one row with each step; records go as they are used."""
+    conversion = RunConversion()
+    for artifact in _reading_order(artifacts):
+        records = _taken(artifact.unconverted)
+        for row in conversion.rows(artifact.meta, records):
+            rows.append(bounded(row))
+            yield
+    notices += conversion.notices()
+
+
+def _taken(records: deque[Record]) -> Iterator[Record]:
+    while records:
+        yield records.popleft()
 
 
 def _records(run: ReadRun, artifact: ReadArtifact, limits: Limits) -> Iterator[Record]:

@@ -15,6 +15,7 @@ from dashboard.models import (
     ReuseLink,
     Run,
 )
+from ingest.benchmark_jobs import benchmark_jobs
 from ingest.choices import Choice, choose
 from ingest.config_keys import Snapshot
 from ingest.conversion import is_own_record
@@ -87,25 +88,57 @@ class RebuiltRun:
         return dict(sorted(Counter(skip.reason for skip in self.skips).items()))
 
 
-def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> RebuiltRun:
+class MappedRun:
+    """A run's rows mapped by the config files and the changelog that apply."""
+
+    def __init__(self, run: Run, reading: ReadRun) -> None:
+        """Choose the config files that apply and expand the changelog."""
+        self.run = run
+        self.reading = reading
+        self.rows = by_kind(reading)
+        fingerprints = {p.identity.fingerprint for p in self.rows.points}
+        self.recipes = sorted(fingerprints - {""})
+        self.choice = choose(run, self.recipes)
+        self.entries = expand_entries(self.rows.changelog, self.choice.snapshot)
+        self.mapper = RunMapper(self.choice.snapshot, self.entries)
+
+    def forget_rows(self) -> None:
+        """Let go of all rows and records, once they are stored.
+
+        Errors within queries of the derivation keep frames of their callers, and what
+        these name, until Python looks for cycles: 0.2 s for 20,000 rows.
+        """
+        self.rows = RunRows()
+        self.reading.rows.clear()
+        for artifact in self.reading.artifacts:
+            artifact.records.clear()
+
+    def points(self) -> tuple[list[MappedPoint], list[SkipRow]]:
+        """Map the points; return them and those refused."""
+        points, refused = list[MappedPoint](), list[SkipRow]()
+        for found in map(self.mapper.map_point, self.rows.points):
+            if isinstance(found, MappedPoint):
+                points.append(found)
+            else:
+                refused.append(found)
+        return points, refused
+
+
+def rebuild_run(mapped: MappedRun, places: Places, tally: Tally) -> RebuiltRun:
     """Make a run's derived rows again from what its records say.
 
-    1. Choose the config files that apply. 2. Expand the changelog. 3. Map rows to
-    keys, flag what cannot be true. 4. Of two records at one place of one attempt
-    keep the better. 5. Plan from jobs or matrix. 6. Store sweeps, points, evals,
-    changelog, statistics, skips; rows that no record supports any more go.
+    1. Map rows to keys, flag what cannot be true. 2. Of two records at one place of
+    one attempt keep the better. 3. Plan from jobs or matrix. 4. Store sweeps, points,
+    evals, changelog, statistics, skips; rows that no record supports any more go.
     """
+    run, reading = mapped.run, mapped.reading
     before = set(run.sweeps.values_list("config_key_id", "scenario"))
-    rows = by_kind(reading)
-    recipes = sorted({p.identity.fingerprint for p in rows.points} - {""})
-    choice = choose(run, recipes)
-    entries = expand_entries(rows.changelog, choice.snapshot)
-    mapper = RunMapper(choice.snapshot, entries)
-    mapped, refused = mapper.map_points(rows.points)
-    points, repeated = best_of_each_place(mapped, places, reading)
+    rows, entries, mapper = mapped.rows, mapped.entries, mapped.mapper
+    taken, refused = mapped.points()
+    points, repeated = best_of_each_place(taken, places, reading)
     plan = plan_of(run, rows, mapper)
     drafts = draft_sweeps(points, plan, entries)
-    set_checkpoints(drafts, points, choice)
+    set_checkpoints(drafts, points, mapped.choice)
     measured = {(draft.config_key, draft.scenario) for draft in drafts}
     evals, older = newest_evals(mapper.map_evals(rows.evals, measured), places)
     skips = [*rows.skips, *refused, *repeated, *older]
@@ -114,7 +147,7 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     follower = KeyFollower(run)
     store = RunStore(run)
     store.store_changelog(entries)
-    store.store_run_stats(rows.stats)
+    _store_jobs(store, rows.stats, mapper)
     store.store_points(points, store.store_sweeps(drafts), places)
     skips += _store_evals(store, evals, reading, places)
     store.store_skips(skips, places, is_from_reading=False)
@@ -122,13 +155,14 @@ def rebuild_run(run: Run, reading: ReadRun, places: Places, tally: Tally) -> Reb
     store.tally.removed += forget_orphan_keys()
     tally.merge(store.tally)
     told = {
-        "snapshot": choice.as_json(),
-        "recipes": recipes,
+        "snapshot": mapped.choice.as_json(),
+        "recipes": mapped.recipes,
         "eval_plan": _eval_plan(run, rows, mapper, points),
     }
     is_written = _update_run(run, rows, plan, told)
     after = set(run.sweeps.values_list("config_key_id", "scenario"))
     is_changed = is_written or bool(moved)
+    mapped.forget_rows()
     return RebuiltRun(before | after, [*reading.skips(), *skips], is_changed)
 
 
@@ -156,7 +190,14 @@ def best_of_each_place(
     A job's own record wins over an aggregate's, then valid power telemetry, then the
     newer upload, then the later record.
     """
-    best: dict[tuple[object, ...], tuple[tuple[object, ...], MappedPoint]] = {}
+
+    def rank(order: int, point: MappedPoint) -> tuple[object, ...]:
+        ref = point.row.ref
+        meta = reading.artifacts[ref.artifact].meta
+        has_power = point.row.facts.get("power_valid") is True
+        return is_own_record(meta.name, ref.member), has_power, meta.age_key, order
+
+    best: dict[tuple[object, ...], tuple[int, MappedPoint]] = {}
     skips = []
     for order, point in enumerate(points):
         identity = point.row.identity
@@ -168,21 +209,24 @@ def best_of_each_place(
             identity.fingerprint,
             places.attempt(point.row.ref),
         )
-        ref = point.row.ref
-        meta = reading.artifacts[ref.artifact].meta
-        is_own = is_own_record(meta.name, ref.member)
-        has_power = point.row.facts.get("power_valid") is True
-        rank = (is_own, has_power, meta.age_key, order)
-        known = best.get(place)
-        if known is None:
-            best[place] = (rank, point)
+        known = best.setdefault(place, (order, point))
+        if known[0] == order:
             continue
-        loser = point if known[0] > rank else known[1]
-        if known[0] < rank:
-            best[place] = (rank, point)
+        is_better = rank(order, point) > rank(*known)
+        loser = known[1] if is_better else point
+        if is_better:
+            best[place] = (order, point)
         detail = f"{identity.concurrency} concurrent: measured twice in one attempt"
         skips.append(SkipRow(loser.row.ref, "duplicate_point", detail))
     return [point for _, point in best.values()], skips
+
+
+def _store_jobs(
+    store: RunStore, stats: Sequence[RunStatRow], mapper: RunMapper
+) -> None:
+    """Store what the run counted of its jobs itself, and what became of each."""
+    store.store_run_stats(stats)
+    store.store_benchmark_jobs(benchmark_jobs(store.run, mapper.map))
 
 
 def _store_evals(

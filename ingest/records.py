@@ -1,17 +1,21 @@
 """Artifacts and their records into tables, and the ids by which rows refer to them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dashboard.models import Artifact, RawRecord, Run
 from ingest.reading import ReadRun
 from ingest.store import Places, RunStore, Tally
 from ingest.tables import ARTIFACTS_BY_BYTES, ARTIFACTS_BY_ID, RECORDS
 from ingest.uploads import ReadArtifact
-from ingest.upserts import Values, insert, upsert
+from ingest.upserts import Values, insert_in_parts, upsert
 
 
 def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
-    """Store what was read of a run; no record stored earlier is lost."""
+    """Store what was read of a run; no record stored earlier is lost.
+
+    Records are converted to rows while the database, which is a process of its own,
+    stores them.
+    """
     store = RunStore(run)
     replaced = run.artifacts.filter(pk__in=reading.replaced)
     tally.removed += replaced.count()
@@ -22,8 +26,11 @@ def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
         for artifact in reading.artifacts
         for text in artifact.records
     )
+    beside = _beside(records, reading.converting)
     is_first = not RawRecord.objects.filter(artifact__run=run).exists()
-    stored = insert(RECORDS, records) if is_first else upsert(RECORDS, records)
+    store_all = insert_in_parts if is_first else upsert
+    stored = store_all(RECORDS, beside)
+    reading.convert()
     store.tally.add(RECORDS, stored)
     places = _places(reading, ids)
     fresh = [s for a in reading.artifacts if a.stored_id is None for s in a.skips]
@@ -31,6 +38,12 @@ def store_reading(run: Run, reading: ReadRun, tally: Tally) -> Places:
     store.store_skips(fresh, places, is_from_reading=True, untouched=_kept_ids(reading))
     tally.merge(store.tally)
     return places
+
+
+def _beside(records: Iterable[Values], work: Iterator[None]) -> Iterator[Values]:
+    for record in records:
+        yield record
+        next(work, None)
 
 
 def stored_places(reading: ReadRun) -> Places:
@@ -64,12 +77,21 @@ def _store_artifacts(
     by_bytes = upsert(ARTIFACTS_BY_BYTES, _distinct(run, without, id_only=False))
     store.tally.add(ARTIFACTS_BY_ID, by_id)
     store.tally.add(ARTIFACTS_BY_BYTES, by_bytes)
-    return [
+    ids = [
         by_id.ids[(run.pk, a.meta.github_id)]
         if a.meta.github_id is not None
         else by_bytes.ids[(run.pk, a.meta.name, a.sha256)]
         for a in artifacts
     ]
+    _note_bytes(run, artifacts, ids)
+    return ids
+
+
+def _note_bytes(run: Run, artifacts: list[ReadArtifact], ids: list[int]) -> None:
+    """Take back that retention deleted what came again with its bytes."""
+    forgotten = Artifact.objects.filter(run=run, bytes_forgotten_at__isnull=False)
+    with_bytes = [pk for a, pk in zip(artifacts, ids, strict=True) if a.came_with_bytes]
+    forgotten.filter(pk__in=with_bytes).update(bytes_forgotten_at=None)
 
 
 def _tell_ids(run: Run, artifacts: Iterable[ReadArtifact]) -> None:

@@ -159,6 +159,7 @@ def _take(github: GitHub, run: JsonObject, progress: Progress) -> Arrival:
         if repository.is_official
         else settings.FRONTIERBOARD_MAX_FETCH_BYTES,
         max_log=settings.FRONTIERBOARD_MAX_LOG_BYTES,
+        with_traces=settings.FRONTIERBOARD_FETCH_TRACES,
         stored=_artifact_ids(run, Artifact.State.FETCHED),
         gone=_artifact_ids(run, Artifact.State.EXPIRED),
     )

@@ -1,8 +1,10 @@
 """The request for work behind a task: its state and progress, written as it goes."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import structlog
 from celery.exceptions import SoftTimeLimitExceeded
 from django.db import connection
 from django.db.models import F
@@ -10,6 +12,7 @@ from django.utils import timezone
 
 from dashboard.ingest_requests import ACTIVE, send_again
 from dashboard.models import IngestRequest
+from dashboard.telemetry import REQUEST, STEP, note_duration
 from ingest.claims import claimed_requests, request_claimed
 
 # A task that takes its worker along (out of memory, say) is not begun more often.
@@ -37,15 +40,26 @@ class RequestProgress:
 
     request_id: int
     _written: tuple[str, int] | None = None
+    _step: str = ""
+    _since_s: float = 0.0
 
     def __call__(self, step: str, done: int = 0, total: int = 0) -> None:
         """Take note of a step."""
+        if step != self._step:
+            self.end_step(step)
         stage = (step, done * _STAGES // max(total, _STAGES))
         if stage == self._written:
             return
         self._written = stage
         with connection.cursor() as cursor:
             cursor.execute(_PROGRESS, [step[:40], done, total, self.request_id])
+
+    def end_step(self, following: str = "") -> None:
+        """Tell how long the step took that ends here."""
+        now_s = time.monotonic()
+        if self._step:
+            note_duration(STEP, self._step, now_s - self._since_s)
+        self._step, self._since_s = following, now_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +87,13 @@ def carry_out(
     An error ends it as failed, with the error's line. After a ``passing`` one it
     waits to be tried again, unless this was the last try. Raises AlreadyRunningError.
     """
-    with request_claimed(request_id):
+    bound = structlog.contextvars.bound_contextvars(ingest_request=request_id)
+    with request_claimed(request_id), bound:
         if not _begun(request_id):
             return
+        progress = RequestProgress(request_id)
         try:
-            ending = work(RequestProgress(request_id)) or Ending()
+            ending = work(progress) or Ending()
         except passing as error:
             if is_last_try:
                 _finish(request_id, _failed(error))
@@ -87,6 +103,8 @@ def carry_out(
         except Exception as error:
             _finish(request_id, _failed(error))
             raise
+        finally:
+            progress.end_step()
         _finish(request_id, ending)
 
 
@@ -155,9 +173,14 @@ def _storable(text: str) -> str:
 
 
 def _finish(request_id: int, ending: Ending) -> None:
-    IngestRequest.objects.filter(pk=request_id).update(
+    found = IngestRequest.objects.filter(pk=request_id)
+    now = timezone.now()
+    found.update(
         state=ending.state,
         error=_storable(ending.error),
         counts=ending.counts,
-        finished_at=timezone.now(),
+        finished_at=now,
     )
+    for kind, started_at in found.values_list("kind", "started_at"):
+        seconds = (now - started_at).total_seconds() if started_at else 0.0
+        note_duration(REQUEST, f"{kind}:{ending.state}", max(seconds, 0.0))

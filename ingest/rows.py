@@ -1,8 +1,9 @@
 """Typed rows made of records. What the rest of the pipeline sees; no Django here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import NamedTuple
 
 from dashboard.vocabulary.deployments import Deployment
@@ -44,6 +45,18 @@ class Identity:
     router: str = ""
     kv_p2p_transfer: str = ""
     disagg_known: bool = True
+
+    def at(self, concurrency: int) -> "Identity":
+        """Return the same configuration with another number of requests."""
+        # A quarter of the time of `dataclasses.replace`, for each row of an aggregate.
+        before, after = _BEFORE_CONCURRENCY(self), _AFTER_CONCURRENCY(self)
+        return Identity(*before, concurrency, *after)  # type: ignore[call-arg]
+
+
+_FIELDS = [field.name for field in fields(Identity)]
+_PLACE = _FIELDS.index("concurrency")
+_BEFORE_CONCURRENCY = attrgetter(*_FIELDS[:_PLACE])
+_AFTER_CONCURRENCY = attrgetter(*_FIELDS[_PLACE + 1 :])
 
 
 @dataclass(slots=True)

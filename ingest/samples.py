@@ -138,7 +138,9 @@ def _known_skips(
 def _forget(ids: set[int], done: StoredSamples) -> None:
     if ids:
         done.removed += EvalSample.objects.filter(eval__in=ids).delete()[0]
-        EvalResult.objects.filter(pk__in=ids).update(samples_source="")
+        EvalResult.objects.filter(pk__in=ids).update(
+            samples_source="", samples_forgotten_at=None
+        )
 
 
 def _documents(stays: Iterable[Wanted]) -> int:
@@ -161,7 +163,9 @@ def _copy(wanted: Wanted, left: int, limit: int, done: StoredSamples) -> int:
         taken.refuse(0, "too_many_samples", f"{limit} documents of a run are stored")
     done.skips += taken.told()
     source = _source(wanted, limit, is_cut=taken.is_cut)
-    EvalResult.objects.filter(pk=wanted.eval_id).update(samples_source=source)
+    EvalResult.objects.filter(pk=wanted.eval_id).update(
+        samples_source=source, samples_forgotten_at=None
+    )
     return len(taken.documents)
 
 

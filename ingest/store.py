@@ -11,11 +11,14 @@ from dashboard.models import (
     Sweep,
 )
 from dashboard.vocabulary import deployments
+from dashboard.vocabulary.flags import is_out
+from dashboard.vocabulary.stored_metrics import parted
 from ingest.artifacts.texts import clean_text, shortened
 from ingest.mapping import ExpandedEntry, MappedEval, MappedPoint
 from ingest.rows import Identity, RecordRef, Repeat, RunStatRow, SkipRow
 from ingest.sweeps import SweepDraft
 from ingest.tables import (
+    BENCHMARK_JOBS,
     CHANGELOG,
     CONFIG_KEYS,
     DEPLOYMENTS,
@@ -26,7 +29,7 @@ from ingest.tables import (
     SKIPS,
     SWEEPS,
 )
-from ingest.upserts import Stored, Table, Values, delete_others, insert, upsert
+from ingest.upserts import Stored, Table, Values, delete_others, insert_in_parts, upsert
 
 # Index entries of PostgreSQL end at 2,704 bytes, whatever the text.
 INDEXED_TEXT = 500
@@ -185,6 +188,10 @@ class RunStore:
             ],
         )
 
+    def store_benchmark_jobs(self, rows: Iterable[Values]) -> None:
+        """Store what became of each benchmark job, as ``benchmark_jobs`` tells it."""
+        self.replace(BENCHMARK_JOBS, rows)
+
     def store_sweeps(self, drafts: Iterable[SweepDraft]) -> dict[tuple[str, str], int]:
         """Store sweeps; return their ids by (config key, scenario)."""
         drafts = list(drafts)
@@ -215,7 +222,7 @@ class RunStore:
             _point_values(p, sweeps, ids, places, is_current=index in current)
             for index, p in enumerate(points)
         )
-        stored = insert(POINTS, rows) if is_first else upsert(POINTS, rows)
+        stored = insert_in_parts(POINTS, rows) if is_first else upsert(POINTS, rows)
         removed = 0 if is_first else self._delete_other_points(stored)
         self.tally.add(POINTS, stored, removed)
         self.tally.removed += delete_others(Sweep, sweeps.values(), run=self.run)
@@ -280,6 +287,8 @@ def store_keys(found: Mapping[str, Identity]) -> dict[str, int]:
 
 def _of_newest_attempts(points: Sequence[MappedPoint], places: Places) -> set[int]:
     """Return the indexes of the points of each place's newest attempt."""
+    if len({places.attempt(point.row.ref) for point in points}) <= 1:
+        return set(range(len(points)))
     newest: dict[Values, tuple[int, int]] = {}
     for index, point in enumerate(points):
         who = point.row.identity
@@ -300,8 +309,9 @@ def _point_values(
     *,
     is_current: bool,
 ) -> Values:
-    row = point.row
+    row, flags = point.row, point.flags
     identity = row.identity
+    metrics, more_metrics = parted(row.metrics)
     return (
         sweeps[(point.mapping.config_key, identity.scenario)],
         ids[identity.deployment],
@@ -310,15 +320,17 @@ def _point_values(
         places.attempt(row.ref),
         is_current,
         False,
-        point.is_out,
-        point.flags,
+        # Nearly every point is without one.
+        bool(flags) and any(is_out(code) for code, _ in flags),
+        flags,
         identity.image,
         shortened(row.runner, RUNNER_LENGTH),
         row.gpus,
         row.prefill_gpus,
         row.decode_gpus,
-        *(row.metrics.get(name) for name in HOT_METRICS),
-        row.metrics,
+        *map(row.metrics.get, HOT_METRICS),
+        metrics,
+        more_metrics,
         row.facts,
         places.record(row.ref),
     )

@@ -2,6 +2,7 @@
 
 from dashboard.models import (
     Artifact,
+    BenchmarkJob,
     ChangelogEntry,
     ConfigChange,
     ConfigFile,
@@ -98,6 +99,14 @@ JOBS = Table(
         "finished_at",
     ),
     ("run_id", "github_job_id"),
+)
+BENCHMARK_JOBS = Table(
+    BenchmarkJob,
+    (
+        *("run_id", "name", "is_eval", "config_key", "scenario", "hardware"),
+        *("cluster", "outcome", "attempt", "failed_attempts", "is_after_retry"),
+    ),
+    ("run_id", "name"),
 )
 _ARTIFACT_COLUMNS = (
     "run_id",
@@ -283,6 +292,7 @@ POINTS = Table(
         "decode_gpus",
         *HOT_METRICS,
         "metrics",
+        "more_metrics",
         "facts",
         "raw_record_id",
     ),

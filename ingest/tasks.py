@@ -10,9 +10,15 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
-from dashboard.ingest_requests import COMMENT_TASK, history_scope, resend_lost
+from dashboard.ingest_requests import (
+    COMMENT_TASK,
+    TRACE_TASK,
+    history_scope,
+    resend_lost,
+)
 from dashboard.models import Checkpoint, IngestRequest, Repository, Run
-from ingest import alerts, noise, pipeline, polling
+from dashboard.telemetry import note_schedule
+from ingest import alerts, noise, pipeline, polling, retention
 from ingest.artifacts.bundles import BundleError, open_bundle
 from ingest.claims import AlreadyRunningError
 from ingest.comments import NoCommentError, ask_for_comment, comment_run
@@ -30,6 +36,8 @@ from ingest.requests import (
     resend_dead,
 )
 from ingest.run_facts import IngestError
+from ingest.traces import TraceError
+from ingest.traces import read_trace as read_requests
 
 log = structlog.get_logger(__name__)
 
@@ -145,6 +153,7 @@ def poll_official_runs() -> None:
 @shared_task(name="ingest.tasks.resend_requests", acks_late=True)
 def resend_requests() -> None:
     """Send the tasks again whose worker died, or that a broker lost."""
+    note_schedule()
     resend_dead()
     resend_lost()
 
@@ -153,6 +162,14 @@ def resend_requests() -> None:
 def forget_old_uploads() -> None:
     """Delete uploaded bundles that nobody will ingest."""
     forget_uploads()
+
+
+@shared_task(name="ingest.tasks.forget_old", acks_late=True)
+def forget_old() -> None:
+    """Let go of raw bytes and documents that the settings keep no longer."""
+    retention.forget_old(
+        retention.Ages.of_settings(), timezone.now(), is_rehearsal=False
+    )
 
 
 @shared_task(
@@ -220,6 +237,20 @@ def replay_run(task: "Task[..., None]", github_run_id: int, request_id: int) -> 
         pipeline.replay_run(Run.objects.get(github_run_id=github_run_id))
 
     _carry_out(task, request_id, replay)
+
+
+@shared_task(name=TRACE_TASK, **RETRIED)
+def read_trace(task: "Task[..., None]", point_id: int, request_id: int) -> None:
+    """Read the requests of a replayed point, after a reader asked for them."""
+
+    def read(progress: RequestProgress) -> Ending:
+        try:
+            trace = read_requests(point_id, progress)
+        except TraceError as error:
+            return Ending(IngestRequest.State.FAILED, str(error))
+        return Ending(counts={"requests": trace.counts["requests"]})
+
+    _carry_out(task, request_id, read)
 
 
 def _carry_out(task: "Task[..., None]", request_id: int, work: Work) -> None:

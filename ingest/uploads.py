@@ -4,11 +4,13 @@ Uploads of one run stand in one order, here and in replay: by time, then by GitH
 id; one that has neither is newer than all that had come before it.
 """
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from dashboard.models import Artifact, Run
+from dashboard.vocabulary.trace_files import is_trace
 from ingest.artifacts.bundles import ArtifactSource, Bundle, attempt_of, attempt_starts
 from ingest.artifacts.members import (
     ArtifactError,
@@ -19,12 +21,13 @@ from ingest.artifacts.members import (
     MemberSource,
     artifact_digest,
 )
-from ingest.artifacts.names import READ_KINDS, NameParts
-from ingest.conversion import LONG_AGO, ArtifactMeta
+from ingest.artifacts.names import READ_KINDS, Kind, NameParts
+from ingest.conversion import LONG_AGO, ArtifactMeta, Record
 from ingest.raw_store import keep
 from ingest.rows import RecordRef, SkipRow
 
-# Logs and traces are kept when small enough to be of use; the rest is listed.
+# Logs and what servers export are kept when small enough to be of use; the rest is
+# listed. The requests of a replay are kept whatever their size.
 LISTED_MEMBER_BYTES = 64 << 20
 NO_BYTES = "no_bytes"
 
@@ -37,7 +40,8 @@ class ReadArtifact:
     """One artifact as it was read.
 
     ``stored_id`` is set where only tables hold it; ``known_id`` where its bytes are
-    here and tables hold records of it too.
+    here and tables hold records of it too. ``records`` are those to be stored,
+    ``unconverted`` all that still give rows.
     """
 
     meta: ArtifactMeta
@@ -50,6 +54,7 @@ class ReadArtifact:
     reason: str = ""
     contents: Contents | None = None
     records: list[StoredText] = field(default_factory=list)
+    unconverted: deque[Record] = field(default_factory=deque)
     skips: list[SkipRow] = field(default_factory=list)
     stored_id: int | None = None
     known_id: int | None = None
@@ -113,7 +118,8 @@ def _keep_members(artifact: ReadArtifact, contents: Contents) -> None:
     is_read = artifact.parts.kind in READ_KINDS
     usable = []
     for member in contents.members:
-        if not is_read and member.size > LISTED_MEMBER_BYTES:
+        is_wanted = is_read or _is_requests(artifact, member.name)
+        if not is_wanted and member.size > LISTED_MEMBER_BYTES:
             artifact.members.append((member.name, member.size, ""))
             continue
         try:
@@ -126,6 +132,11 @@ def _keep_members(artifact: ReadArtifact, contents: Contents) -> None:
         usable.append(member)
     artifact.sha256 = artifact_digest((n, sha) for n, _, sha in artifact.members)
     artifact.contents = Contents(usable, contents.refused)
+
+
+def _is_requests(artifact: ReadArtifact, member: str) -> bool:
+    """Tell whether a member holds the requests of a replay, one per line."""
+    return artifact.parts.kind == Kind.AGENTIC and is_trace(member)
 
 
 def _keep_member(member: MemberSource) -> str:

@@ -2,15 +2,44 @@
 
 import os
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from factory.django import DjangoModelFactory
+from hypothesis import HealthCheck, settings
 from redis import Redis
 
 from launcher.paths import key_prefix
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+
+# No test is about time: benchmarks are. A busy machine is no fault of the code.
+settings.register_profile(
+    "untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("untimed")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _first_prices_outlive_a_flush():
+    """Tables that were emptied hold again what a migration put there.
+
+    Django tells of a flush as it tells of a migration.
+    """
+    # Need Django, which is set up after this file is read.
+    from django.apps import apps  # noqa: PLC0415
+    from django.db.models.signals import post_migrate  # noqa: PLC0415
+
+    editions = import_module("dashboard.migrations.0020_price_editions")
+
+    def load(**_: object) -> None:
+        editions.load_editions(apps, None)
+
+    dashboard = apps.get_app_config("dashboard")
+    post_migrate.connect(load, sender=dashboard, weak=False)
+    yield
+    post_migrate.disconnect(load, sender=dashboard)
 
 
 @pytest.fixture(scope="session")
@@ -34,8 +63,15 @@ def chromium() -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item):
-    """With FRONTIERBOARD_REQUIRE_BROWSER=1 a browser test that skips has failed."""
+    """With FRONTIERBOARD_REQUIRE_BROWSER=1 a browser test that skips has failed.
+
+    What a test printed must be text that one process can send to another.
+    """
     report = yield
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode())
+        for name, text in report.sections
+    ]
     required = os.environ.get("FRONTIERBOARD_REQUIRE_BROWSER") == "1"
     if report.skipped and required and CHECKOUT / "tests/browser" in item.path.parents:
         report.outcome = "failed"
@@ -64,6 +100,12 @@ def _no_leftover_keys(redis_client):
 def _delete_keys(client: Redis) -> None:
     if keys := list(client.scan_iter(f"{key_prefix()}*", count=1000)):
         client.delete(*keys)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(settings):
+    """Pages are made anew: tests change rows without the pipeline, which would tell."""
+    settings.FRONTIERBOARD_KEPT_SECONDS = 0
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 # mypy: disable-error-code="misc"
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +90,25 @@ class JobFactory(DjangoModelFactory):
     name = factory.Sequence(lambda n: f"single-node 8k1k / qwen3.5 fp4 TP2 c{n + 1}")
     status = "completed"
     conclusion = "success"
+
+
+class BenchmarkJobFactory(DjangoModelFactory):
+    class Meta:
+        model = models.BenchmarkJob
+
+    run = factory.SubFactory(RunFactory)
+    name = factory.Sequence(
+        lambda n: f"single-node 8k1k / / p3 | qwen3.5 fp4 mi355x sgl TP2 c{n + 1}"
+    )
+    is_eval = False
+    config_key = "qwen3.5-fp4-mi355x-sglang"
+    scenario = "8k/1k"
+    hardware = "mi355x"
+    cluster = "mi355x-amds"
+    outcome = "succeeded"
+    attempt = 1
+    failed_attempts = 0
+    is_after_retry = False
 
 
 class ArtifactFactory(DjangoModelFactory):
@@ -371,6 +390,17 @@ class EvalFloorFactory(DjangoModelFactory):
     author = "ada"
 
 
+class HardwarePriceFactory(DjangoModelFactory):
+    class Meta:
+        model = models.HardwarePrice
+
+    hardware = "mi355x"
+    valid_from = date(2026, 10, 1)
+    neocloud = 2.0
+    source = "a contract"
+    author = "ada"
+
+
 class PublishedRowFactory(DjangoModelFactory):
     class Meta:
         model = models.PublishedRow
@@ -414,6 +444,23 @@ class IngestRequestFactory(DjangoModelFactory):
 
     kind = "path"
     target = "runs/90001"
+
+
+class RequestTraceFactory(DjangoModelFactory):
+    """A reading of one request, of which nothing is known but its start."""
+
+    class Meta:
+        model = models.RequestTrace
+
+    artifact_sha256 = factory.LazyAttribute(lambda row: _digest(row.member))
+    member = "aiperf_artifacts/profile_export.jsonl"
+    sha256 = factory.LazyAttribute(lambda row: _digest(row.artifact_sha256))
+    size_bytes = 600
+    version = 1
+    counts = factory.LazyFunction(lambda: {"lines": 1, "requests": 1, "skipped": {}})
+    distributions = factory.LazyFunction(dict)
+    requests = factory.LazyFunction(dict)
+    kept = 0
 
 
 class FetchFactory(DjangoModelFactory):

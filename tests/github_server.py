@@ -130,7 +130,9 @@ class FakeGitHub:
             reply = _json_reply({"message": "Requires authentication"}, 401)
         else:
             reply = self._conditional(asked, self._routed(asked))
+        reply.headers.setdefault("x-ratelimit-limit", "5000")
         reply.headers.setdefault("x-ratelimit-remaining", "4999")
+        reply.headers.setdefault("x-ratelimit-reset", "1790000000")
         asked.status = reply.status
         return reply, fault
 

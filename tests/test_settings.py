@@ -61,12 +61,20 @@ def test_production_passes_the_deployment_check():
         ),
         ("FRONTIERBOARD_ALERT_URL", "http://chat.example.org/x", "begin with https://"),
         ("FRONTIERBOARD_PR_COMMENTS", "1", "needs GITHUB_COMMENT_TOKEN, which"),
+        ("FRONTIERBOARD_CORS_ORIGINS", "lab.example.org", "must list origins"),
+        ("FRONTIERBOARD_CORS_ORIGINS", "https://a.example/x", "must list origins"),
+        ("FRONTIERBOARD_CORS_ORIGINS", "*,https://a.example", "must list origins"),
         ("FRONTIERBOARD_REPOSITORY", "board", "must read owner/name, not 'board'."),
         ("ALLOWED_HOSTS", " , ", "ALLOWED_HOSTS names no host: ' , '."),
         ("FRONTIERBOARD_MAX_MEMBER_BYTES", "-1", "number from 1, not '-1'."),
         ("FRONTIERBOARD_MAX_MEMORY_BYTES", "2 GB", "number from 1, not '2 GB'."),
         ("FRONTIERBOARD_MAX_ARTIFACT_BYTES", "0", "number from 1, not '0'."),
         ("FRONTIERBOARD_MAX_RUN_BYTES", "9" * 5000, "must be a whole number"),
+        ("FRONTIERBOARD_METRICS_TOKEN", "short", "must have 16 characters or more."),
+        ("FRONTIERBOARD_METRICS_NETWORKS", "10.0.0.0/40", "no network: '10.0.0.0/40'."),
+        ("FRONTIERBOARD_LOG_FORMAT", "xml", "must be keyvalue or json, not 'xml'."),
+        ("DATABASE_REPLICA_URL", "mysql://x/y", "must begin with postgres://."),
+        ("FRONTIERBOARD_RAW_KEEP_DAYS", "-3", "must be a whole number from 0"),
     ],
 )
 def test_odd_value_stops_with_one_sentence(name, value, sentence):
@@ -74,6 +82,25 @@ def test_odd_value_stops_with_one_sentence(name, value, sentence):
 
     assert done.returncode == 1
     assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert sentence in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("named", "sentence"),
+    [
+        ({"ENDPOINT": "s3.example.org"}, "FRONTIERBOARD_S3_ENDPOINT must begin with"),
+        (
+            {"ACCESS_KEY": "key"},
+            "FRONTIERBOARD_S3_ACCESS_KEY and FRONTIERBOARD_S3_SECRET",
+        ),
+    ],
+)
+def test_odd_storage_stops_with_one_sentence(named, sentence):
+    told = {f"FRONTIERBOARD_S3_{name}": value for name, value in named.items()}
+    done = check(**PRODUCTION, FRONTIERBOARD_S3_BUCKET="raw", **told)
+
+    assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
     assert sentence in done.stderr
 
@@ -130,7 +157,7 @@ def test_database_and_cache_are_real():
 REFUSE = """
 import django; django.setup()
 from django.test import Client
-print(Client(headers={"host": "evil.example"}).get("/healthz").status_code)
+print(Client(headers={"host": "evil.example"}).get("/help").status_code)
 """
 
 
@@ -145,7 +172,7 @@ def test_name_that_is_not_the_sites_is_told_in_one_line():
     )
 
     told = shown.stderr.splitlines()
-    (line,) = [line for line in told if line.startswith("timestamp=")]
+    (line,) = [line for line in told if "DisallowedHost" in line]
     assert shown.stdout == "400\n"
     assert "Traceback" not in shown.stderr
     assert "level='warning' logger='django.security.DisallowedHost'" in line

@@ -196,7 +196,7 @@ def _like_for_like(
     scale = np.array(spreads, dtype=np.float64)
     if np.isnan(scale).any():
         return LikeForLike(change, None, None, len(kept))
-    log_ratios = _redrawn(base[usable], head[usable], scale)
+    log_ratios = _redrawn(*_by_value(base[usable], head[usable], scale))
     low, high = np.expm1(np.quantile(log_ratios, INTERVAL))
     # Normal, since 2,000 draws cannot tell the small values that many keys ask for.
     if not np.isfinite(log_ratios).all():
@@ -218,6 +218,18 @@ def _area_change(base: Floats, head: Floats, axes: Axes) -> float | None:
 
 def _area(values: Floats) -> float:
     return float(hypervolume(values[:, 0], values[:, 1]))
+
+
+def _by_value(
+    base: Floats, head: Floats, noise: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the pairs in an order that only their values decide.
+
+    Places are sorted by the ids of their deployments, which are given in the order of
+    arrival; the same pairs are to meet the same draws in any database.
+    """
+    order = np.lexsort((*noise, *head.T, *base.T))
+    return base[order], head[order], noise[:, order]
 
 
 def _redrawn(base: Floats, head: Floats, noise: Floats) -> Floats:

@@ -99,7 +99,7 @@ def _accuracy(verdict: SweepVerdict) -> Finding | None:
         min(falls, default=None),
         any(found.has_failed for found in worse),
         "; ".join(eval_words(found) for found in worse),
-        [[label, sorted(set(places))] for label, places in grouped.items()],
+        [[label, sorted(set(places))] for label, places in sorted(grouped.items())],
     )
 
 

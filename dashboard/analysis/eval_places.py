@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Hashable, Iterable
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 _EXPERTS = re.compile(r"/EP\d+")
@@ -42,18 +43,33 @@ def points_of_evals(
     size and the concurrency tell it, if only one deployment has both.
     """
     known = set(points)
+    asked = list(evals)
+    others = [place for place in asked if place not in known and place.tp is not None]
+    alike = _alike(known, {place.curve for place in others})
+    likely = {
+        place: alike.get(place.size_and_kind) or alike.get(place.size, set())
+        for place in others
+    }
+    meant = {
+        place: next(iter(found)) for place, found in likely.items() if len(found) == 1
+    }
+    return {
+        place: meant.get(place, place)
+        for place in asked
+        if place in known or place in meant
+    }
+
+
+def _alike(
+    points: Iterable[EvalPlace], curves: AbstractSet[Hashable]
+) -> dict[tuple[Hashable, ...], set[EvalPlace]]:
+    """Return the points of these curves by each of the two things that may tell one."""
     alike: dict[tuple[Hashable, ...], set[EvalPlace]] = {}
-    for point in known:
-        alike.setdefault(point.size, set()).add(point)
-        alike.setdefault(point.size_and_kind, set()).add(point)
-    found = {}
-    for place in evals:
-        likely = alike.get(place.size_and_kind) or alike.get(place.size, set())
-        if place in known:
-            found[place] = place
-        elif place.tp is not None and len(likely) == 1:
-            (found[place],) = likely
-    return found
+    for point in points:
+        if point.curve in curves:
+            alike.setdefault(point.size, set()).add(point)
+            alike.setdefault(point.size_and_kind, set()).add(point)
+    return alike
 
 
 def join_text(own: EvalPlace, point: EvalPlace) -> str:

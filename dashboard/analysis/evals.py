@@ -33,7 +33,10 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     spread = Z95 * sqrt(share * (1 - share) / n + Z95**2 / (4 * n**2))
     centre = share + Z95**2 / (2 * n)
     scale = 1 + Z95**2 / n
-    return ((centre - spread) / scale, (centre + spread) / scale)
+    # The ends of nothing and of everything are exact, but for rounding.
+    low = (centre - spread) / scale if share > 0 else 0.0
+    high = (centre + spread) / scale if share < 1 else 1.0
+    return low, high
 
 
 class Judgement(NamedTuple):

@@ -33,7 +33,8 @@ class Measured:
     def at(self, places: Iterable[Place]) -> Floats:
         """Return the rows of some of the places."""
         position = {place: index for index, place in enumerate(self.places)}
-        rows: Floats = self.values[[position[place] for place in places]]
+        chosen = np.array([position[place] for place in places], dtype=np.intp)
+        rows: Floats = self.values[chosen]
         return rows
 
 
@@ -46,16 +47,16 @@ def measured(points: pd.DataFrame, metrics: Sequence[str]) -> Measured:
     """
     require_columns(points, ("deployment", "concurrency", "is_out", *metrics))
     is_out = points["is_out"].to_numpy(dtype=np.bool_)
-    places = [
-        Place(int(deployment), int(concurrency))
-        for deployment, concurrency in zip(
-            points["deployment"], points["concurrency"], strict=True
-        )
-    ]
-    values = points[list(metrics)].to_numpy(dtype=np.float64, na_value=np.nan)
+    deployments, concurrencies = (
+        points[name].astype(int).tolist() for name in ("deployment", "concurrency")
+    )
+    places = list(map(Place, deployments, concurrencies))
+    values = np.column_stack(
+        [points[n].to_numpy(dtype=np.float64, na_value=np.nan) for n in metrics]
+    )
     rows: dict[Place, list[int]] = {}
-    for index in np.flatnonzero(~is_out):
-        rows.setdefault(places[index], []).append(int(index))
+    for index in np.flatnonzero(~is_out).tolist():
+        rows.setdefault(places[index], []).append(index)
     found = sorted(rows)
     folded = [_median(values[rows[place]]) for place in found]
     kept = np.array(folded, dtype=np.float64).reshape(len(found), len(metrics))

@@ -1,7 +1,9 @@
 """Physical checks of one measurement: what cannot be true is flagged, with numbers."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
+from operator import itemgetter, le
 from typing import NamedTuple
 
 from dashboard.vocabulary.deployments import Deployment
@@ -24,6 +26,7 @@ _PERCENTILE_KEYS = {
 } | {"intvty": tuple(f"{percentile}_intvty" for percentile in reversed(PERCENTILES))}
 
 FlagText = tuple[str, str]
+Values = Callable[[Mapping[str, float]], tuple[float, ...]]
 
 
 class Measurement(NamedTuple):
@@ -47,16 +50,46 @@ class Measurement(NamedTuple):
 
 def physical_flags(m: Measurement) -> list[FlagText]:
     """Return (code, text) of every check that the measurement fails."""
-    checks = (
-        _gpu_count,
-        _signs,
-        _magnitudes,
-        _throughput_sum,
-        _littles_law,
-        _percentile_order,
-        _power,
-    )
+    checks = _USUAL_CHECKS if _has_usual_values(m.metrics) else _CHECKS
     return [flag for check in checks for flag in check(m)]
+
+
+def _has_usual_values(values: Mapping[str, float]) -> bool:
+    """Tell at once of nearly every row that each value by itself raises no doubt."""
+    look = _look(tuple(values))
+    return (
+        min(values.values(), default=0) >= 0
+        and values.get("tput_per_gpu") != 0
+        and max(look.rates(values), default=0) <= LARGEST_RATE
+        and max(look.times(values), default=0) <= LONGEST_S
+        and all(map(le, look.lower(values), look.higher(values)))
+    )
+
+
+class _Look(NamedTuple):
+    """What reads values of rows with the same metrics: rates, times, what rises."""
+
+    rates: Values
+    times: Values
+    lower: Values
+    higher: Values
+
+
+@lru_cache(maxsize=256)
+def _look(names: tuple[str, ...]) -> _Look:
+    rising = [pair for _, keys in _percentiles(names) for pair in pairwise(keys)]
+    return _Look(
+        rates=_values([name for name in names if name.endswith(_RATES)]),
+        times=_values([name for name in names if name.endswith(LATENCIES)]),
+        lower=_values([low for low, _ in rising]),
+        higher=_values([high for _, high in rising]),
+    )
+
+
+def _values(names: Sequence[str]) -> Values:
+    if len(names) < 2:  # noqa: PLR2004  one name would be read without a tuple
+        return lambda values: tuple(values[name] for name in names)
+    return itemgetter(*names)
 
 
 def topology_gpus(d: Deployment) -> tuple[int | None, int | None]:
@@ -100,21 +133,20 @@ def _gpu_count(m: Measurement) -> Iterator[FlagText]:
 
 
 def _signs(m: Measurement) -> Iterator[FlagText]:
-    negative = sorted(name for name, value in m.metrics.items() if value < 0)
-    if negative:
+    if min(m.metrics.values(), default=0) < 0:
+        negative = sorted(name for name, value in m.metrics.items() if value < 0)
         yield "negative_value", f"negative: {', '.join(negative[:5])}"
     if m.metrics.get("tput_per_gpu") == 0:
         yield "zero_throughput", "throughput is zero"
 
 
 def _magnitudes(m: Measurement) -> Iterator[FlagText]:
-    large = sorted(
-        name
-        for name, value in m.metrics.items()
-        if (name.endswith(_RATES) and value > LARGEST_RATE)
-        or (name.endswith(LATENCIES) and value > LONGEST_S)
-    )
+    values = m.metrics
+    rates = [n for n, v in values.items() if n.endswith(_RATES) and v > LARGEST_RATE]
+    times = [n for n, v in values.items() if n.endswith(LATENCIES) and v > LONGEST_S]
+    large = rates + times
     if large:
+        large.sort()
         yield "implausible_value", f"beyond anything physical: {', '.join(large[:5])}"
 
 
@@ -162,18 +194,26 @@ def _littles_law(m: Measurement) -> Iterator[FlagText]:
 
 
 def _percentile_order(m: Measurement) -> Iterator[FlagText]:
-    wrong = [name for name in LATENCIES if not _rising(m.metrics, name)]
-    if not _rising(m.metrics, "intvty"):
-        wrong.append("intvty")
+    values = m.metrics
+    found = _percentiles(tuple(values))
+    wrong = [name for name, keys in found if not _rising([values[k] for k in keys])]
     if wrong:
         yield "percentile_order", f"percentiles out of order: {', '.join(wrong)}"
 
 
-def _rising(metrics: Mapping[str, float], name: str) -> bool:
+def _percentiles(names: tuple[str, ...]) -> list[tuple[str, list[str]]]:
+    """Return the percentiles, as they rise, of each metric that has at least two."""
+    held = frozenset(names)
+    kept = {
+        name: [key for key in keys if key in held]
+        for name, keys in _PERCENTILE_KEYS.items()
+    }
+    return [(name, keys) for name, keys in kept.items() if len(keys) > 1]
+
+
+def _rising(found: Sequence[float]) -> bool:
     """Tell whether percentiles rise; those of interactivity are of the slow tail."""
-    found = [metrics[key] for key in _PERCENTILE_KEYS[name] if key in metrics]
-    # Nearly every row is in order: the tolerant look is for the others.
-    return found == sorted(found) or all(
+    return all(
         low <= high + ROUNDING * max(1.0, abs(high)) for low, high in pairwise(found)
     )
 
@@ -181,3 +221,15 @@ def _rising(metrics: Mapping[str, float], name: str) -> bool:
 def _power(m: Measurement) -> Iterator[FlagText]:
     if m.power_valid is False:
         yield "power_invalid", "power telemetry failed validation: no energy figures"
+
+
+_USUAL_CHECKS = (_gpu_count, _throughput_sum, _littles_law, _power)
+_CHECKS = (
+    _gpu_count,
+    _signs,
+    _magnitudes,
+    _throughput_sum,
+    _littles_law,
+    _percentile_order,
+    _power,
+)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import log1p
 from statistics import median
+from typing import NamedTuple
 
 from dashboard.analysis.verdicts import Verdict
 
@@ -22,8 +23,7 @@ HARDWARE = "hardware"
 RUN = "run"
 
 
-@dataclass(frozen=True, slots=True)
-class Movement:
+class Movement(NamedTuple):
     """How one key and scenario of a run moved; ``change`` is like for like, a fraction.
 
     ``change`` is None where nothing could be compared.

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dashboard.analysis.pairing import pairs
+from dashboard.analysis.pairing import measured, shared
+from dashboard.analysis.pareto import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +34,16 @@ def effects(
     Both frames need deployment, concurrency, ``is_out`` and the metrics. A pair
     without a positive value before, or without one after, does not count.
     """
-    matched = pairs(base, head, metrics)
-    return [_effect(name, matched) for name in metrics]
+    sides = measured(base, metrics), measured(head, metrics)
+    places = shared(*sides)
+    before, after = (side.at(places) for side in sides)
+    return [
+        _effect(name, before[:, column], after[:, column])
+        for column, name in enumerate(metrics)
+    ]
 
 
-def _effect(name: str, matched: pd.DataFrame) -> Effect:
-    before = matched[f"{name}_base"].to_numpy(dtype=np.float64)
-    after = matched[f"{name}_head"].to_numpy(dtype=np.float64)
+def _effect(name: str, before: Floats, after: Floats) -> Effect:
     usable = (before > 0) & np.isfinite(before) & np.isfinite(after)
     changes = after[usable] / before[usable] - 1
     if not changes.size:

@@ -1,6 +1,6 @@
 """A verdict as plain values: what the API gives, and what is stored beside a sweep."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dashboard.analysis.best_at import BestAt
@@ -83,11 +83,21 @@ def _numbers(comparison: Comparison, verdict: SweepVerdict) -> dict[str, Any]:
         "coverage": _coverage(comparison.coverage, verdict),
         "points": [
             _point(point, labels[point.deployment], flag, is_flagged=point in flagged)
-            for point in comparison.points
+            for point in _in_order(comparison.points, labels)
             for flag in (verdict.judged.flag(point),)
         ],
         "best_at": [_best(best) for best in comparison.best_at],
     }
+
+
+def _in_order(
+    points: Sequence[PointChange], labels: Mapping[int, str]
+) -> list[PointChange]:
+    """Return the changes metric by metric, in an order that no id of a row decides."""
+    ranks = {name: n for n, name in enumerate(dict.fromkeys(p.metric for p in points))}
+    return sorted(
+        points, key=lambda p: (ranks[p.metric], labels[p.deployment], p.concurrency)
+    )
 
 
 def _coverage(coverage: Coverage, verdict: SweepVerdict) -> dict[str, Any]:
@@ -107,7 +117,7 @@ def named_places(
     places: Iterable[tuple[int, tuple[int, ...]]], verdict: SweepVerdict
 ) -> list[list[Any]]:
     """Return [deployment label, [concurrencies]] of places by deployment id."""
-    return [[verdict.labels[pk], list(found)] for pk, found in places]
+    return sorted([verdict.labels[pk], list(found)] for pk, found in places)
 
 
 def _point(
@@ -163,4 +173,4 @@ def flagged_places(verdict: SweepVerdict) -> list[list[Any]]:
     grouped: dict[int, list[int]] = {}
     for deployment, concurrency in map(Place._make, places):
         grouped.setdefault(deployment, []).append(concurrency)
-    return [[verdict.labels[pk], found] for pk, found in grouped.items()]
+    return sorted([verdict.labels[pk], found] for pk, found in grouped.items())

@@ -188,7 +188,7 @@ def _table(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
         return ""
     # The column promises nothing that one of its rows does not keep.
     kinds = {verdict.performance == Verdict.NOT_COMPARABLE for verdict in verdicts}
-    column = "like for like" if kinds == {False} else "at matched points"
+    column = "area like for like" if kinds == {False} else "area at matched points"
     rows = [
         f"| config key | verdict | {column} | worst point | coverage | baseline |",
         "| --- | --- | --- | --- | --- | --- |",

@@ -277,5 +277,5 @@ def _like_for_like(found: LikeForLike, *, is_comparable: bool) -> str:
     if found.low is not None and found.high is not None:
         change += f" [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
     if is_comparable:
-        return f"like for like {change}"
-    return f"at matched points {change}, not like for like"
+        return f"area like for like {change}"
+    return f"area at matched points {change}, not like for like"

@@ -9,6 +9,7 @@ from ninja import Query, Router, Schema
 from pydantic import ConfigDict, Field
 
 from dashboard.api.errors import ErrorBody, RequestFault
+from dashboard.api.reading import NOT_CHANGED, of_data
 from dashboard.forms.changes import ChangeFilterForm
 from dashboard.queries.change_keys import (
     ChangeFilters,
@@ -94,7 +95,8 @@ class SwapBody(Schema):
     added: list[Place]
 
 
-@router.get("/changes", response={200: ChangesBody, 400: ErrorBody})
+@router.get("/changes", response={200: ChangesBody, **NOT_CHANGED, 400: ErrorBody})
+@of_data
 def changes(
     request: HttpRequest,
     asked: Annotated[ChangesQuery, Query()],
@@ -108,7 +110,12 @@ def changes(
     return {"total": total, "offset": asked.offset, "changes": rows}
 
 
-@router.get("/swaps", response=list[SwapBody], by_alias=True)
+@router.get(
+    "/swaps",
+    response={200: list[SwapBody], **NOT_CHANGED, 400: ErrorBody},
+    by_alias=True,
+)
+@of_data
 def list_swaps(
     request: HttpRequest,  # noqa: ARG001  # ninja's signature
     key: str = "",

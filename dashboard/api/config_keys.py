@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
@@ -13,15 +13,20 @@ from pydantic import Field
 from dashboard.analysis import pareto
 from dashboard.analysis.eval_places import EvalPlace
 from dashboard.api.errors import ErrorBody, RequestFault, not_found
+from dashboard.api.key_history import known_key
+from dashboard.api.reading import NOT_CHANGED, kept_of_data
+from dashboard.api.selection import moment_of
+from dashboard.api.terms import AxisNotes, PricedQuery, notes_of
 from dashboard.models import ConfigKey, Deployment, EvalResult, Point, Sweep
 from dashboard.queries import frontiers
 from dashboard.vocabulary import deployments, flags, metrics
+from dashboard.vocabulary.prices import Prices
 from dashboard.vocabulary.scenarios import AGENTIC
 
 router = Router(tags=["config keys"])
 
 
-class FrontierQuery(Schema):
+class FrontierQuery(PricedQuery):
     """``run`` asks for the sweep of that run, ``as_of`` for what was current then."""
 
     scenario: str = Field("", description="such as 8k/1k, 1k/1k or agentic-traces")
@@ -31,7 +36,7 @@ class FrontierQuery(Schema):
     as_of: str = Field("", description="date or time in ISO 8601, UTC, inclusive")
 
 
-class FlagBody(Schema):
+class FrontierFlag(Schema):
     """One doubt about a point; ``is_out`` keeps it off the frontier."""
 
     code: str
@@ -39,7 +44,7 @@ class FlagBody(Schema):
     is_out: bool
 
 
-class EvalBody(Schema):
+class FrontierEval(Schema):
     """Scores are fractions; null was not measured."""
 
     task: str
@@ -48,7 +53,7 @@ class EvalBody(Schema):
     n: int | None
 
 
-class PointBody(Schema):
+class FrontierPoint(Schema):
     """``topology`` holds the parts of ``deployment`` that apply to it."""
 
     deployment: str
@@ -57,21 +62,21 @@ class PointBody(Schema):
     x: float | None
     y: float | None
     metrics: dict[str, float]
-    flags: list[FlagBody]
-    eval: EvalBody | None
-    evals: list[EvalBody]
+    flags: list[FrontierFlag]
+    eval: FrontierEval | None
+    evals: list[FrontierEval]
     run_id: int
     attempt: int
 
 
-class ExcludedBody(Schema):
+class ExcludedPoint(Schema):
     """A point that takes no part, and why."""
 
-    point: PointBody
+    point: FrontierPoint
     reason: str
 
 
-class SweepBody(Schema):
+class FrontierSweep(Schema):
     """One sweep; ``planned`` is null where no plan is known.
 
     ``acceptance`` is null without speculative decoding, as in a run's sweeps.
@@ -106,25 +111,28 @@ class FrontierBody(Schema):
     scenario: str
     x: str
     y: str
-    sweep: SweepBody
-    extensions: list[SweepBody]
-    frontier: list[PointBody]
-    dominated: list[PointBody]
-    excluded: list[ExcludedBody]
+    sweep: FrontierSweep
+    extensions: list[FrontierSweep]
+    notes: AxisNotes
+    frontier: list[FrontierPoint]
+    dominated: list[FrontierPoint]
+    excluded: list[ExcludedPoint]
 
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The two metrics of a frontier."""
+    """The two metrics of a frontier, and the prices that they are made with."""
 
     x: str
     y: str
+    prices: Prices | None = None
 
 
 @router.get(
     "/{path:key}/frontier",
-    response={200: FrontierBody, 400: ErrorBody, 404: ErrorBody},
+    response={200: FrontierBody, **NOT_CHANGED, 400: ErrorBody, 404: ErrorBody},
 )
+@kept_of_data
 def frontier(
     request: HttpRequest,  # noqa: ARG001  # ninja's signature
     key: str,
@@ -134,7 +142,7 @@ def frontier(
 
     Without `run` and `as_of`: the current official sweep and what extends it.
     """
-    config_key = _config_key(key)
+    config_key = known_key(key)
     _require_scenario(config_key, asked.scenario)
     axes = _axes(asked)
     curve = _curve(config_key, asked)
@@ -150,14 +158,6 @@ def frontier(
     }
 
 
-def _config_key(key: str) -> ConfigKey:
-    # Postgres takes no NUL in a text, so no key holds one.
-    found = None if "\0" in key else ConfigKey.objects.filter(key=key).first()
-    if found is None:
-        raise not_found("key", f"There is no config key {key}.")
-    return found
-
-
 def _require_scenario(key: ConfigKey, scenario: str) -> None:
     known = frontiers.scenarios_of(key)
     if scenario not in known:
@@ -168,7 +168,9 @@ def _require_scenario(key: ConfigKey, scenario: str) -> None:
 
 def _axes(asked: FrontierQuery) -> Axes:
     x, y = metrics.default_axes(agentic=asked.scenario == AGENTIC)
-    return Axes(_axis("x", asked.x or x), _axis("y", asked.y or y))
+    names = (_axis("x", asked.x or x), _axis("y", asked.y or y))
+    moment = moment_of("as_of", asked.as_of) if asked.as_of else None
+    return Axes(*names, asked.prices(names, moment))
 
 
 def _axis(parameter: str, name: str) -> str:
@@ -185,7 +187,9 @@ def _curve(key: ConfigKey, asked: FrontierQuery) -> frontiers.StoredCurve:
         curve = frontiers.curve_of_run(key, asked.scenario, asked.run)
         lacking = not_found("run", f"Run {asked.run} measured no such sweep.")
     elif asked.as_of:
-        curve = frontiers.curve_as_of(key, asked.scenario, _moment(asked.as_of))
+        curve = frontiers.curve_as_of(
+            key, asked.scenario, moment_of("as_of", asked.as_of)
+        )
         lacking = not_found("as_of", f"Nothing was official by {asked.as_of}.")
     else:
         curve = frontiers.current_curve(key, asked.scenario)
@@ -193,21 +197,6 @@ def _curve(key: ConfigKey, asked: FrontierQuery) -> frontiers.StoredCurve:
     if curve is None:
         raise lacking
     return curve
-
-
-def _moment(text: str) -> datetime:
-    """Read a date as its last moment, and a time as it is, UTC unless it says so."""
-    try:
-        return datetime.combine(date.fromisoformat(text), time.max, UTC)
-    except ValueError:
-        pass
-    try:
-        moment = datetime.fromisoformat(text)
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):  # the latter near the first and last year
-        message = f"{text} is neither a date nor a time."
-        allowed = ["2026-08-01", "2026-08-01T20:00:00Z"]
-        raise RequestFault("as_of", message, allowed=allowed) from None
 
 
 def _sweep(sweep: Sweep) -> dict[str, Any]:
@@ -235,8 +224,9 @@ def _standings(
     points: Sequence[Point],
     axes: Axes,
     evals: dict[EvalPlace, list[EvalResult]],
-) -> dict[str, list[dict[str, Any]]]:
-    values = frontiers.point_values(points, (axes.x, axes.y)).assign(curve=0)
+) -> dict[str, Any]:
+    names = (axes.x, axes.y)
+    values = frontiers.point_values(points, names, axes.prices).assign(curve=0)
     standings = pareto.standings(values, "curve", axes.x, axes.y)
     xs, ys = values[axes.x].tolist(), values[axes.y].tolist()
     shown = values.sort_values([axes.x, axes.y], kind="stable").index
@@ -253,7 +243,7 @@ def _standings(
         else:
             reason = _reason(points[place], body, axes)
             found["excluded"].append({"point": body, "reason": reason})
-    return found
+    return {**found, "notes": notes_of(values, axes.x, axes.y, axes.prices)}
 
 
 def _point(
@@ -263,14 +253,14 @@ def _point(
     evals: dict[EvalPlace, list[EvalResult]],
 ) -> dict[str, Any]:
     place = frontiers.point_place(point)
-    scores = [EvalBody.from_orm(result) for result in evals.get(place, [])]
+    scores = [FrontierEval.from_orm(result) for result in evals.get(place, [])]
     return {
         "deployment": point.deployment.label,
         "topology": _topology(point.deployment),
         "concurrency": point.concurrency,
         "x": _number(x),
         "y": _number(y),
-        "metrics": point.metrics,
+        "metrics": point.all_metrics,
         "flags": [
             {"code": code, "text": text, "is_out": flags.is_out(code)}
             for code, text in point.flags

@@ -13,7 +13,7 @@ from ninja import Query, Router, Schema
 from ninja.decorators import decorate_view
 from pydantic import Field
 
-from dashboard.api.errors import ErrorBody, Fault, RequestFault
+from dashboard.api.errors import ErrorBody, Fault, RequestFault, code_of
 from dashboard.api.ready import array, ready_etag, streamed, whole
 from dashboard.forms.unofficial import MOST_RUNS, read_run
 from dashboard.models import Run
@@ -176,7 +176,7 @@ def benchmarks(
 @unchanged
 def benchmarks_history(
     request: HttpRequest, asked: Annotated[HistoryQuery, Query()]
-) -> StreamingHttpResponse:
+) -> Answer:
     """Return every row of a model, oldest first, sent while it is read."""
     models = _models(asked.model)
     if (asked.isl is None) != (asked.osl is None):
@@ -185,7 +185,8 @@ def benchmarks_history(
     scenario = None
     if asked.isl is not None and asked.osl is not None:
         scenario = scenario_text(asked.isl, asked.osl)
-    return streamed(request, published.history_rows(models, scenario))
+    rows = published.history_rows(models, scenario)
+    return streamed(request, (models, scenario), rows)
 
 
 @router.get("/availability", response=list[AvailableRow])
@@ -298,7 +299,7 @@ def _run_info(run: Run) -> dict[str, object]:
 
 
 def _refused(message: str, status: HTTPStatus) -> HttpResponse:
-    fault = Fault(parameter="runId", message=message)
+    fault = Fault(code=code_of(status), parameter="runId", message=message)
     body = ErrorBody(error=fault).model_dump()
     return HttpResponse(
         orjson.dumps(body), status=status, content_type="application/json"

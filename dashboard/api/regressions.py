@@ -12,6 +12,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from dashboard.api.errors import ErrorBody, RequestFault, not_found
+from dashboard.api.reading import NOT_CHANGED, of_data
 from dashboard.api.tokens import bearer_token
 from dashboard.forms.regressions import RegressionFilterForm
 from dashboard.models import ApiToken, Regression
@@ -118,7 +119,8 @@ FAULTS = {
 }
 
 
-@router.get("", response={200: list[RegressionBody], 400: ErrorBody})
+@router.get("", response={200: list[RegressionBody], **NOT_CHANGED, 400: ErrorBody})
+@of_data
 def list_regressions(
     request: HttpRequest, asked: Annotated[RegressionsQuery, Query()]
 ) -> list[dict[str, Any]]:
@@ -133,7 +135,11 @@ def list_regressions(
     return [_body(row, named[row.pk]) for row in rows]
 
 
-@router.get("/{int:pk}", response={200: RegressionBody, 404: ErrorBody})
+@router.get(
+    "/{int:pk}",
+    response={200: RegressionBody, **NOT_CHANGED, 400: ErrorBody, 404: ErrorBody},
+)
+@of_data
 def regression(
     request: HttpRequest,  # noqa: ARG001  # ninja's signature
     pk: int,
@@ -142,7 +148,11 @@ def regression(
     return _one(pk)
 
 
-@router.patch("/{int:pk}", response={200: RegressionBody, **FAULTS})
+@router.patch(
+    "/{int:pk}",
+    response={200: RegressionBody, **FAULTS},
+    openapi_extra={"security": [{"token": []}]},
+)
 def decide(request: HttpRequest, pk: int, body: DecisionBody) -> dict[str, Any]:
     """Change state or owner, or add a note, each kept with the token's name.
 

@@ -7,13 +7,15 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 
 from dashboard.api.errors import ErrorBody, not_found
+from dashboard.api.reading import NOT_CHANGED, of_data
 from dashboard.queries.run_parts import SkipGroup, SweepReport
 from dashboard.queries.run_report import PointFlag, RunReport, run_report
 
+# Of the same path the list and uploads are in modules of their own: one router.
 router = Router(tags=["runs"])
 
 
-class Attempt(Schema):
+class AttemptBody(Schema):
     """One execution of a run."""
 
     attempt: int
@@ -38,14 +40,14 @@ class EvalCount(Schema):
     failed: int
 
 
-class Mapping(Schema):
+class SweepMapping(Schema):
     """How the config key was found; several candidates mean it was ambiguous."""
 
     method: str
     candidates: list[str]
 
 
-class SweepBody(Schema):
+class RunSweep(Schema):
     """``points`` counts what was received, ``missing`` names what was only planned.
 
     ``acceptance`` is null without speculative decoding, else ``real`` (measured),
@@ -66,7 +68,7 @@ class SweepBody(Schema):
     state: Literal["current", "former", "held"] | None
     state_reason: str
     extends: int | None
-    mapping: Mapping
+    mapping: SweepMapping
     acceptance: str | None
     acceptance_length: float | None
     acceptance_label: str
@@ -88,7 +90,7 @@ class SkipExample(Schema):
     detail: str
 
 
-class SkipBody(Schema):
+class RunSkips(Schema):
     """What was not taken for one reason; the first few as examples."""
 
     reason: str
@@ -96,7 +98,7 @@ class SkipBody(Schema):
     examples: list[SkipExample]
 
 
-class FlagBody(Schema):
+class RunFlag(Schema):
     """One doubt about one point."""
 
     config_key: str
@@ -136,7 +138,7 @@ class RunBody(Schema):
     run_id: int
     repository: str
     attempt: int
-    attempts: list[Attempt]
+    attempts: list[AttemptBody]
     title: str
     event: str
     branch: str
@@ -152,14 +154,18 @@ class RunBody(Schema):
     url: str
     points: PointCount
     evals: EvalCount
-    sweeps: list[SweepBody]
-    skips: list[SkipBody]
-    flags: list[FlagBody]
+    sweeps: list[RunSweep]
+    skips: list[RunSkips]
+    flags: list[RunFlag]
     failed_jobs: list[JobBody]
     changelog: list[ChangelogBody]
 
 
-@router.get("/{int:run_id}", response={200: RunBody, 400: ErrorBody, 404: ErrorBody})
+@router.get(
+    "/{int:run_id}",
+    response={200: RunBody, **NOT_CHANGED, 400: ErrorBody, 404: ErrorBody},
+)
+@of_data
 def run(
     request: HttpRequest,  # noqa: ARG001  # ninja's signature
     run_id: int,
@@ -200,7 +206,7 @@ def _run(report: RunReport) -> dict[str, Any]:
 def _contents(report: RunReport) -> dict[str, Any]:
     accuracy = report.accuracy
     return {
-        "attempts": [Attempt.from_orm(a) for a in report.attempts],
+        "attempts": [AttemptBody.from_orm(a) for a in report.attempts],
         "points": {"received": report.received, "planned": report.planned},
         "evals": {
             "received": len(report.evals),

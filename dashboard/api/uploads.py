@@ -2,7 +2,6 @@
 
 import json
 import uuid
-import zipfile
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -10,24 +9,20 @@ from typing import BinaryIO
 
 from django.conf import settings
 from django.http import HttpRequest
-from ninja import Router, Status
+from ninja import Status
 
 from dashboard.api.errors import ErrorBody, RequestFault
 from dashboard.api.requests import RequestBody, request_body
+from dashboard.api.runs import router
 from dashboard.api.tokens import bearer_token
 from dashboard.ingest_requests import MAX_ID, request_upload
 from dashboard.models import ApiToken, Run
-from dashboard.vocabulary.zips import UNREADABLE
+from dashboard.vocabulary.zips import METHODS, UNREADABLE, open_archive
 
 CHUNK = 1 << 20
 LONGEST_RUN = 1 << 20
 LONGEST_LENGTH = 18  # digits; more are never a length
 RUN = "run.json"
-# JSON, or a name that is no text; deep nesting is a RuntimeError.
-NO_BUNDLE: tuple[type[Exception], ...] = (*UNREADABLE, ValueError)
-
-router = Router(tags=["runs"])
-
 FAULTS = {
     400: ErrorBody,
     401: ErrorBody,
@@ -39,7 +34,17 @@ FAULTS = {
 }
 
 
-@router.post("", response={202: RequestBody, **FAULTS})
+ZIP = {"schema": {"type": "string", "format": "binary"}}
+
+
+@router.post(
+    "",
+    response={202: RequestBody, **FAULTS},
+    openapi_extra={
+        "requestBody": {"required": True, "content": {"application/zip": ZIP}},
+        "security": [{"token": []}],
+    },
+)
 def upload(request: HttpRequest) -> Status[RequestBody]:
     """Send a run as a zip of a bundle: the body is the zip, nothing around it.
 
@@ -113,7 +118,7 @@ def _checked(path: Path, token: ApiToken) -> int:
     """Return the run's id; refuse what is no bundle, or is another repository's."""
     try:
         run = _run_object(path)
-    except NO_BUNDLE as error:
+    except UNREADABLE as error:
         reason = f"This is no bundle: {' '.join(str(error).split())[:200]}."
         raise RequestFault("body", reason) from error
     run_id, repository = run.get("id"), run.get("repository")
@@ -142,7 +147,7 @@ def _require_same_repository(name: str, run_id: int, token: ApiToken) -> None:
 
 def _run_object(path: Path) -> dict[str, object]:
     """Return the run of a bundle, which stands at its top or in its one folder."""
-    with zipfile.ZipFile(path) as archive:
+    with open_archive(path) as archive:
         names = [
             name
             for name in archive.namelist()
@@ -152,7 +157,10 @@ def _run_object(path: Path) -> dict[str, object]:
             names = [RUN]
         if len(names) != 1:
             raise ValueError("there is no run.json")
-        with archive.open(names[0]) as member:
+        info = archive.getinfo(names[0])
+        if info.compress_type not in METHODS:
+            raise ValueError(f"compression method {info.compress_type} is not read")
+        with archive.open(info) as member:
             text = member.read(LONGEST_RUN + 1)
     if len(text) > LONGEST_RUN:
         raise ValueError("run.json is too long")

@@ -7,6 +7,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 
 from dashboard.api.errors import ErrorBody, RequestFault
+from dashboard.api.reading import NOT_CHANGED, of_data
 from dashboard.forms.verdicts import LARGEST_ATTEMPT
 from dashboard.queries.run_verdicts import AskedVerdict, VerdictRefusedError
 from dashboard.vocabulary.inputs import LARGEST_ID
@@ -67,7 +68,7 @@ class Coverage(Schema):
     left_out_head: int
 
 
-class PointBody(Schema):
+class VerdictPoint(Schema):
     """One metric of one pair. ``gain`` is ``change`` signed so that more is better.
 
     ``flag`` says what tables do: "worse" and "better" decide, the rest does not.
@@ -94,7 +95,7 @@ class BestAt(Schema):
     head: float | None
 
 
-class EvalBody(Schema):
+class VerdictEval(Schema):
     """One eval against the baseline's at the same place; scores are fractions.
 
     ``difference``, its 95 % interval ``low`` to ``high``, ``z`` and ``p`` are of the
@@ -151,9 +152,9 @@ class VerdictBody(Schema):
     raw_hypervolume_change: float | None
     worst_local: WorstLocal | None
     coverage: Coverage | None
-    points: list[PointBody]
+    points: list[VerdictPoint]
     best_at: list[BestAt]
-    evals: list[EvalBody]
+    evals: list[VerdictEval]
     differences: list[dict[str, Any]]
 
 
@@ -169,8 +170,9 @@ class RunVerdictBody(Schema):
 
 @router.get(
     "/{int:run_id}/verdict",
-    response={200: RunVerdictBody, 400: ErrorBody, 404: ErrorBody},
+    response={200: RunVerdictBody, **NOT_CHANGED, 400: ErrorBody, 404: ErrorBody},
 )
+@of_data
 def verdict(
     request: HttpRequest,  # noqa: ARG001  # ninja's signature
     run_id: int,

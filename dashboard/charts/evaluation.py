@@ -210,18 +210,7 @@ def _layout(dots: Sequence[EvalDot], ends: tuple[float, float]) -> Figure:
         "height": height(len(dots)),
         # For narrow screens: the deployments alone, which are told apart by hover.
         "meta": {"short": [_short(dot) for dot in dots]},
-        "showlegend": False,
-        "hovermode": "closest",
-        "hoverlabel": {
-            "align": "left",
-            "font": {"family": theme.FONT, "size": 12},
-            "namelength": -1,
-        },
-        "font": {"family": theme.FONT, "size": 12, "color": theme.INK},
-        "margin": {"l": 12, "r": 24, "t": 24, "b": 48},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "dragmode": "zoom",
+        **theme.frame(margin={"l": 12, "r": 24, "t": 24, "b": 48}),
     }
 
 

@@ -10,12 +10,13 @@ import pandas as pd
 from dashboard.analysis.curves import Curve, SweepFacts
 from dashboard.analysis.lineage import Opening
 from dashboard.charts import theme
+from dashboard.charts.axis_titles import axis_title
 from dashboard.charts.eval_marks import eval_symbol, outlines
 from dashboard.charts.hover import HOVER, customdata, literal
 from dashboard.vocabulary.flags import is_about
 from dashboard.vocabulary.frameworks import framework_label
 from dashboard.vocabulary.hardware import hardware_label
-from dashboard.vocabulary.metrics import METRICS, Metric
+from dashboard.vocabulary.metrics import METRICS
 from dashboard.vocabulary.texts import one_line
 
 Figure = dict[str, Any]
@@ -23,6 +24,9 @@ Range = tuple[float, float]
 
 # SVG stays fluent up to about this many points.
 MOST_POINTS = 5000
+# A margin that plotly finds too narrow for five digits and the title makes it draw
+# everything twice; it still widens what is too narrow.
+TITLE_LINE_PX = 19
 
 ROLES = ("dominated", "out", "frontier")
 GHOST = "ghost"
@@ -32,15 +36,16 @@ OVERLAY_ROLES = {
     "out": "overlay-out",
     "frontier": "overlay",
 }
-_LINES = frozenset({"frontier", GHOST, "overlay"})
-_FAINT = frozenset({"dominated", "overlay-dominated"})
+LINE_ROLES = frozenset({"frontier", GHOST, "overlay"})
+FAINT_ROLES = frozenset({"dominated", "overlay-dominated"})
 _OUT = frozenset({"out", "overlay-out"})
 
 
 class Axes(NamedTuple):
     """The two metrics, which of them stand on a logarithmic scale, and the zoom.
 
-    ``zoom`` is (x from, x to, y from, y to) in the metrics' units.
+    ``zoom`` is (x from, x to, y from, y to) in the metrics' units, ``notes`` what is
+    said at x and at y.
     """
 
     x: str
@@ -48,6 +53,7 @@ class Axes(NamedTuple):
     log_x: bool = False
     log_y: bool = False
     zoom: tuple[float, float, float, float] | None = None
+    notes: tuple[str, str] = ("", "")
 
 
 class Overlay(NamedTuple):
@@ -228,7 +234,7 @@ class _Drawn(NamedTuple):
 
 def _trace(drawn: _Drawn, line: _Line, role: str, axes: Axes) -> Figure:
     looks = line.look
-    is_line = role in _LINES
+    is_line = role in LINE_ROLES
     is_ghost = role == GHOST
     label = line.ghost_label if is_ghost else line.label
     trace: Figure = {
@@ -305,7 +311,7 @@ def _marker(looks: theme.Look, role: str, drawn: _Drawn) -> Figure:
         "color": looks.colour.light,
         "symbol": theme.OUT_MARKER if role in _OUT else _symbol(looks, drawn),
         "size": theme.MARKER_PX,
-        "opacity": theme.FAINT if role in _FAINT else 1,
+        "opacity": theme.FAINT if role in FAINT_ROLES else 1,
     }
     if role in _OUT:
         return marker
@@ -347,27 +353,18 @@ def _acceptance(sweep: SweepFacts) -> str:
 def axes_layout(axes: Axes) -> Figure:
     """Return the layout of a chart over two metrics."""
     zoom = axes.zoom
+    x, y = (axis_title(axes.x, axes.notes[0]), axis_title(axes.y, axes.notes[1]))
+    left, bottom = (title.count("<br>") * TITLE_LINE_PX for title in (y, x))
     return {
-        "xaxis": _axis(METRICS[axes.x], zoom[:2] if zoom else None, is_log=axes.log_x),
-        "yaxis": _axis(METRICS[axes.y], zoom[2:] if zoom else None, is_log=axes.log_y),
-        "showlegend": False,
-        "hovermode": "closest",
-        "hoverlabel": {
-            "align": "left",
-            "font": {"family": theme.FONT, "size": 12},
-            "namelength": -1,
-        },
-        "font": {"family": theme.FONT, "size": 12, "color": theme.INK},
-        "margin": {"l": 72, "r": 16, "t": 12, "b": 56},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "dragmode": "zoom",
+        "xaxis": _axis(x, zoom[:2] if zoom else None, is_log=axes.log_x),
+        "yaxis": _axis(y, zoom[2:] if zoom else None, is_log=axes.log_y),
+        **theme.frame(margin={"l": 80 + left, "r": 16, "t": 12, "b": 56 + bottom}),
     }
 
 
-def _axis(metric: Metric, shown: Range | None, *, is_log: bool) -> Figure:
+def _axis(title: str, shown: Range | None, *, is_log: bool) -> Figure:
     axis: Figure = {
-        "title": {"text": metric.title, "standoff": 12},
+        "title": {"text": title, "standoff": 12},
         "type": "log" if is_log else "linear",
         "rangemode": "normal" if is_log else "tozero",
         "gridcolor": theme.GRID,

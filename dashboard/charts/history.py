@@ -248,18 +248,7 @@ def _layout(axis: HistoryAxis, rows: Sequence[str]) -> Figure:
             "tickformat": ",~r",
             "zeroline": False,
         },
-        "showlegend": False,
-        "hovermode": "closest",
-        "hoverlabel": {
-            "align": "left",
-            "font": {"family": theme.FONT, "size": 12},
-            "namelength": -1,
-        },
-        "font": {"family": theme.FONT, "size": 12, "color": theme.INK},
-        "margin": {"l": 72, "r": 24, "t": 16, "b": 56},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "dragmode": "zoom",
+        **theme.frame(margin={"l": 72, "r": 24, "t": 16, "b": 56}),
     }
     if rows:
         layout["yaxis2"] = {

@@ -1,5 +1,6 @@
 """What the frontier chart says of a point under the pointer, escaped."""
 
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
@@ -30,29 +31,22 @@ HOVER = (
 
 def customdata(points: pd.DataFrame) -> list[list[Any]]:
     """Return what the hover shows of each point, in the order of ``HOVERED``."""
-    rows = points[list(HOVERED)].itertuples(index=False, name=None)
-    return [
-        [
-            point_id,
-            escape(deployment),
-            concurrency,
-            run_id,
-            f"{measured_at:%Y-%m-%d}",
-            escape(one_line(image)),
-            "".join(f"<br>{escape(one_line(text))}" for _, text in flags),
-            eval_outcome,
-        ]
-        for (
-            point_id,
-            deployment,
-            concurrency,
-            run_id,
-            measured_at,
-            image,
-            flags,
-            eval_outcome,
-        ) in rows
-    ]
+    columns = {name: points[name].tolist() for name in HOVERED}
+    columns["deployment"] = _once(columns["deployment"], escape)
+    columns["measured_at"] = _once(columns["measured_at"], "{:%Y-%m-%d}".format)
+    columns["image"] = _once(columns["image"], lambda image: escape(one_line(image)))
+    columns["flags"] = [_flags(flags) if flags else "" for flags in columns["flags"]]
+    return [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+def _once(column: Sequence[Any], written: Callable[[Any], str]) -> list[str]:
+    """Write a column in which a few values stand many times."""
+    words = {value: written(value) for value in set(column)}
+    return [words[value] for value in column]
+
+
+def _flags(flags: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"<br>{escape(one_line(text))}" for _, text in flags)
 
 
 def literal(text: str) -> str:

@@ -6,7 +6,7 @@ that the precision is not 4 bit, a broken line says speculative decoding. Violet
 the x marker are left to unofficial runs.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dashboard.vocabulary.frameworks import ALIASES
 
@@ -126,3 +126,24 @@ def _mix(colour: str, ground: str, share: float) -> str:
 
 def _channels(colour: str) -> tuple[int, int, int]:
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def frame(margin: dict[str, int], *, dragmode: str | bool = "zoom") -> dict[str, Any]:
+    """Return the part of a layout that all pictures share: what is around the axes.
+
+    ``margin`` has plotly's sides (l, r, t, b) in pixels.
+    """
+    return {
+        "showlegend": False,
+        "hovermode": "closest",
+        "hoverlabel": {
+            "align": "left",
+            "font": {"family": FONT, "size": 12},
+            "namelength": -1,
+        },
+        "font": {"family": FONT, "size": 12, "color": INK},
+        "margin": margin,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "dragmode": dragmode,
+    }

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Protocol, cast
@@ -13,7 +14,7 @@ from django.http import QueryDict
 
 from dashboard.analysis.curves import SweepFacts
 from dashboard.forms.official_names import Translation
-from dashboard.forms.selection import Filters, Selection
+from dashboard.forms.selection import ALL_ROWS, Filters, Selection
 from dashboard.forms.unofficial import asked_runs
 from dashboard.vocabulary.deployment_kinds import KINDS, OFFLOADS
 from dashboard.vocabulary.frameworks import LABELS, canonical_framework
@@ -21,6 +22,7 @@ from dashboard.vocabulary.hardware import HARDWARE
 from dashboard.vocabulary.inputs import LARGEST_ID
 from dashboard.vocabulary.metrics import AXES, METRICS, default_axes
 from dashboard.vocabulary.models import MODELS, model_group
+from dashboard.vocabulary.prices import Custom, read_custom
 from dashboard.vocabulary.scenarios import AGENTIC
 from dashboard.vocabulary.texts import one_line
 
@@ -101,33 +103,56 @@ class MomentForm(forms.Form):
         return asked
 
 
+class OneName(forms.ChoiceField):
+    """A name out of many. It has no labels, and so nothing is made of each."""
+
+    allowed: AbstractSet[str] = frozenset()
+
+    def valid_value(self, value: str) -> bool:
+        """Tell whether the name is allowed."""
+        return value in self.allowed
+
+
+class SomeNames(forms.MultipleChoiceField):
+    """Names out of many; see `OneName`."""
+
+    allowed: AbstractSet[str] = frozenset()
+
+    def valid_value(self, value: str) -> bool:
+        """Tell whether the name is allowed."""
+        return value in self.allowed
+
+
 class InferenceForm(forms.Form):
     """The filters of the inference page, over the sweeps that it could show."""
 
-    model = forms.ChoiceField(required=False)
-    scenario = forms.ChoiceField(required=False)
-    precision = forms.MultipleChoiceField(required=False)
-    hardware = forms.MultipleChoiceField(required=False)
-    vendor = forms.MultipleChoiceField(required=False)
-    framework = forms.MultipleChoiceField(required=False)
-    spec = forms.MultipleChoiceField(required=False)
-    deployment = forms.MultipleChoiceField(required=False)
-    offload = forms.ChoiceField(required=False)
-    key = forms.MultipleChoiceField(required=False)
-    hide = forms.MultipleChoiceField(required=False)
-    x = forms.ChoiceField(required=False)
-    y = forms.ChoiceField(required=False)
-    logx = forms.ChoiceField(required=False)
-    logy = forms.ChoiceField(required=False)
-    optimal = forms.ChoiceField(required=False)
-    ghost = forms.ChoiceField(required=False)
-    gate = forms.ChoiceField(required=False)
-    sort = forms.ChoiceField(required=False)
+    model = OneName(required=False)
+    scenario = OneName(required=False)
+    precision = SomeNames(required=False)
+    hardware = SomeNames(required=False)
+    vendor = SomeNames(required=False)
+    framework = SomeNames(required=False)
+    spec = SomeNames(required=False)
+    deployment = SomeNames(required=False)
+    offload = OneName(required=False)
+    key = SomeNames(required=False)
+    hide = SomeNames(required=False)
+    x = OneName(required=False)
+    y = OneName(required=False)
+    logx = OneName(required=False)
+    logy = OneName(required=False)
+    optimal = OneName(required=False)
+    ghost = OneName(required=False)
+    gate = OneName(required=False)
+    sort = OneName(required=False)
+    rows = OneName(required=False)
     at = forms.FloatField(
         required=False,
         error_messages={"invalid": "at: not a number above 0, such as 50."},
     )
     zoom = forms.CharField(required=False)
+    price = forms.CharField(required=False)
+    kw = forms.CharField(required=False)
 
     def __init__(self, query: QueryDict, stored: Stored) -> None:
         """Read ``query``, with the official dashboard's names accepted."""
@@ -203,12 +228,12 @@ class InferenceForm(forms.Form):
         self._allow("hide", keys, known)
 
     def _allow(self, name: str, *allowed: Iterable[str]) -> None:
-        values = sorted({value for some in allowed for value in some if value})
-        field = self.fields[name]
-        cast("forms.ChoiceField", field).choices = [(value, value) for value in values]
+        values = {value for some in allowed for value in some if value}
+        field = cast("OneName | SomeNames", self.fields[name])
+        field.allowed = values
         given = self.names.get(name, name).replace("%", "%%")
         field.error_messages["invalid_choice"] = (
-            f"{given}: %(value)s is not known. Allowed: {_named(values)}."
+            f"{given}: %(value)s is not known. Allowed: {_named(sorted(values))}."
         )
 
     def clean_at(self) -> float | None:
@@ -217,6 +242,14 @@ class InferenceForm(forms.Form):
         if at is not None and at <= 0:
             raise ValidationError("at: not a number above 0, such as 50.")
         return at
+
+    def clean_price(self) -> dict[str, float]:
+        """Read USD per GPU and hour, by GPU."""
+        return _given("price", self.cleaned_data["price"], "price")
+
+    def clean_kw(self) -> dict[str, float]:
+        """Read all-in kW per GPU, by GPU."""
+        return _given("kw", self.cleaned_data["kw"], "power")
 
     def clean_zoom(self) -> tuple[float, ...] | None:
         """Read the shown rectangle: x from, x to, y from, y to."""
@@ -290,8 +323,10 @@ class InferenceForm(forms.Form):
             gate=asked["gate"] == "1",
             at=asked["at"],
             sort=asked["sort"],
+            all_rows=asked["rows"] == ALL_ROWS,
             zoom=asked["zoom"],
             hidden=tuple(asked["hide"]),
+            custom=Custom(asked["price"], asked["kw"]),
         )
 
     def _filters(self) -> Filters:
@@ -312,8 +347,16 @@ _FIXED: dict[str, Iterable[str]] = {
     "x": AXES,
     "y": AXES,
     "sort": SORTS,
+    "rows": (ALL_ROWS,),
     **dict.fromkeys(("logx", "logy", "optimal", "ghost", "gate"), _ON_OFF),
 }
+
+
+def _given(name: str, text: str, unit: str) -> dict[str, float]:
+    try:
+        return read_custom(name, [text], unit)
+    except ValueError as error:
+        raise ValidationError(str(error)) from error
 
 
 def _sentences(form: forms.Form) -> Iterator[str]:

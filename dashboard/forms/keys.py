@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date
 from typing import Any, cast
 
 from django import forms
@@ -11,6 +12,7 @@ from django.http import QueryDict
 
 from dashboard.analysis.catalogue import SORTS, KeyFilters, KeyRow
 from dashboard.analysis.history import HistorySweep
+from dashboard.forms.fields import date_field
 from dashboard.vocabulary.deployments import label_order
 from dashboard.vocabulary.frameworks import canonical_framework, framework_label
 from dashboard.vocabulary.hardware import hardware_label, hardware_order
@@ -155,6 +157,11 @@ class KeyView:
     deployment: str
     concurrency: int | None
     gate: bool = False
+    as_of: date | None = None
+
+    def holds(self, sweep: HistorySweep) -> bool:
+        """Tell whether a sweep was official by the day that the page is as of."""
+        return self.as_of is None or sweep.at.astimezone(UTC).date() <= self.as_of
 
 
 class TargetsField(forms.CharField):
@@ -187,6 +194,7 @@ class KeyForm(QueryForm):
     deployment = forms.ChoiceField(required=False)
     concurrency = forms.ChoiceField(required=False)
     gate = forms.ChoiceField(required=False)
+    as_of = date_field("As of")
 
     def __init__(self, query: QueryDict, sweeps: Sequence[HistorySweep]) -> None:
         asked = query.copy()
@@ -223,6 +231,7 @@ class KeyForm(QueryForm):
             deployment=deployment,
             concurrency=int(concurrency) if concurrency else None,
             gate=asked["gate"] == "1",
+            as_of=asked["as_of"],
         )
 
     def _fullest(self) -> str:

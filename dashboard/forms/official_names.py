@@ -10,9 +10,15 @@ from typing import Any
 
 from django.http import QueryDict
 
+from dashboard.forms.official_metrics import (
+    is_x_mode,
+    metric_of,
+    statistic_of,
+    x_metric_of,
+)
 from dashboard.forms.unofficial import is_parameter
 from dashboard.vocabulary.frameworks import canonical_framework
-from dashboard.vocabulary.metrics import METRICS
+from dashboard.vocabulary.metrics import default_axes
 from dashboard.vocabulary.models import MODELS, model_group
 from dashboard.vocabulary.scenarios import AGENTIC
 
@@ -31,6 +37,8 @@ LISTS = frozenset(
     }
 )
 SWITCHES = frozenset({"optimal", "logx", "logy", "ghost", "gate"})
+# Not a parameter of ours: it goes into the metric of x.
+PERCENTILE = "i_pctl"
 _YES = frozenset({"1", "true", "yes", "on"})
 _NO = frozenset({"0", "false", "no", "off"})
 _GROUPS = {
@@ -38,34 +46,6 @@ _GROUPS = {
     for model in MODELS.values()
     for spelling in (model.name, model.label, model.group)
 }
-_STATISTICS = r"(mean|median|p50|p75|p90|p95|p999|p99)"
-# Spellings of a quantity, without punctuation, and its name without a statistic.
-_TIMES = {
-    "ttft": "ttft",
-    "timetofirsttoken": "ttft",
-    "tpot": "tpot",
-    "itl": "itl",
-    "e2e": "e2el",
-    "e2el": "e2el",
-    "latency": "e2el",
-    "intvty": "intvty",
-    "interactivity": "intvty",
-}
-_RATES = {
-    "tpgpu": "tput_per_gpu",
-    "tppergpu": "tput_per_gpu",
-    "tputpergpu": "tput_per_gpu",
-    "totaltputpergpu": "tput_per_gpu",
-    "throughputpergpu": "tput_per_gpu",
-    "outputtputpergpu": "output_tput_per_gpu",
-    "outputtppergpu": "output_tput_per_gpu",
-    "outputthroughputpergpu": "output_tput_per_gpu",
-    "inputtputpergpu": "input_tput_per_gpu",
-    "inputtppergpu": "input_tput_per_gpu",
-    "inputthroughputpergpu": "input_tput_per_gpu",
-}
-_PLAIN = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in METRICS}
-
 Asked = list[tuple[str, str]]
 
 
@@ -75,20 +55,6 @@ def _scenario(value: str) -> str:
         return AGENTIC
     lengths = re.fullmatch(r"(\d+k)/?(\d+k)", lower)
     return f"{lengths[1]}/{lengths[2]}" if lengths else value
-
-
-def _metric(value: str) -> str:
-    """Find the metric that a key such as ``y_tpPerGpu`` or ``p90_ttft`` means."""
-    plain = re.sub(r"[^a-z0-9]", "", re.sub(r"^[xy]_", "", value.lower()))
-    if plain in _PLAIN:
-        return _PLAIN[plain]
-    if plain in _RATES:
-        return _RATES[plain]
-    parts = re.fullmatch(f"{_STATISTICS}?([a-z0-9]+?)", plain)
-    if not parts or parts[2] not in _TIMES:
-        return ""
-    statistic = {"p50": "median", "p999": "p99.9"}.get(parts[1], parts[1] or "median")
-    return f"{statistic}_{_TIMES[parts[2]]}"
 
 
 def _model(value: str) -> str:
@@ -161,8 +127,9 @@ _OFFICIAL: dict[str, Callable[[str], Asked]] = {
     "g_runid": partial(_as, "asof_run", str),
     "i_seq": partial(_as, "scenario", _scenario),
     "i_prec": partial(_as, "precision", _lower),
-    "i_metric": partial(_as, "y", _metric),
-    "i_xmode": partial(_as, "x", _metric),
+    "i_metric": partial(_as, "y", metric_of),
+    "i_xmode": partial(_as, "x", x_metric_of),
+    "i_pctl": partial(_as, PERCENTILE, statistic_of),
     "i_vendor": partial(_as, "vendor", _vendor),
     "i_fw": partial(_as, "framework", _framework),
     "i_disagg": _disaggregated,
@@ -199,6 +166,7 @@ class Translation:
                 self._take_own(name, query.getlist(name))
         for name in official:
             self._take_official(name, query.getlist(name))
+        self._choose_statistic(query)
 
     def _take_own(self, name: str, given: Sequence[Any]) -> None:
         target = _SYNONYMS.get(name.lower(), name.lower())
@@ -227,6 +195,24 @@ class Translation:
         for target, values in taken.items():
             if target not in self.asked:
                 self._set(name, target, values)
+
+    def _choose_statistic(self, query: QueryDict) -> None:
+        """Let the percentile asked for, or that of traces, stand at the axis of x.
+
+        Of fixed lengths the median is shown whatever percentile is asked for.
+        """
+        given = self.asked.pop(PERCENTILE, [])
+        named = self.names.pop(PERCENTILE, "")
+        if self.asked.get("scenario") != AGENTIC:
+            self.ignored += [f"{named}={value}" for value in given]
+            return
+        source = self.names.get("x", "")
+        is_open = "x" not in self.asked or is_x_mode(query.get(source, ""))
+        if is_open and (given or source):
+            usual = default_axes(agentic=True)[0]
+            statistic = given[-1] if given else usual.partition("_")[0]
+            quantity = (self.asked.get("x") or usual).partition("_")[2]
+            self._set(source or named, "x", [f"{statistic}_{quantity}"])
 
     def _set(self, name: str, target: str, values: list[str]) -> None:
         if values:

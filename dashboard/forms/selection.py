@@ -7,7 +7,9 @@ from datetime import datetime
 from dashboard.analysis.curves import SweepFacts
 from dashboard.vocabulary.frameworks import canonical_framework
 from dashboard.vocabulary.hardware import vendor_of
+from dashboard.vocabulary.metrics import PRICED
 from dashboard.vocabulary.models import model_group
+from dashboard.vocabulary.prices import NO_CUSTOM, Custom
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,9 @@ class Filters:
             yield f"from {self.since:%Y-%m-%d}"
 
 
+ALL_ROWS = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Model, scenario, metrics and filters; ``moment`` is None for today.
@@ -56,6 +61,8 @@ class Selection:
     ``zoom`` is the shown rectangle (x from, x to, y from, y to) in the metrics' units,
     ``at`` the value of x at which keys are ranked, ``hidden`` the keys switched off.
     ``gate`` leaves only points whose key and checkpoint passed their evals.
+    ``all_rows`` lists every point in the table, however many there are.
+    ``custom`` holds prices and power that the reader gave.
     Without either word on ghosts, those of keys whose history broke lately are drawn.
     """
 
@@ -74,8 +81,15 @@ class Selection:
     gate: bool = False
     at: float | None = None
     sort: str = ""
+    all_rows: bool = False
     zoom: tuple[float, float, float, float] | None = None
     hidden: tuple[str, ...] = ()
+    custom: Custom = NO_CUSTOM
+
+    @property
+    def is_priced(self) -> bool:
+        """Tell whether an axis depends on prices or power of GPUs."""
+        return not PRICED.isdisjoint((self.x, self.y))
 
     def takes(self, sweep: SweepFacts) -> bool:
         """Tell whether a sweep is shown."""

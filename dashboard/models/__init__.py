@@ -21,7 +21,9 @@ from dashboard.models.corrections import Correction
 from dashboard.models.evals import EvalFloor, EvalResult, EvalSample
 from dashboard.models.fetches import Fetch, ReuseLink, WebhookDelivery
 from dashboard.models.generation import Generation
+from dashboard.models.jobs import BenchmarkJob
 from dashboard.models.points import Deployment, Point, Sweep
+from dashboard.models.prices import HardwarePrice
 from dashboard.models.published import PublishedRow
 from dashboard.models.requests import IngestRequest
 from dashboard.models.runs import (
@@ -35,6 +37,7 @@ from dashboard.models.runs import (
     Skip,
 )
 from dashboard.models.tokens import ApiToken
+from dashboard.models.traces import RequestTrace
 from dashboard.models.triage import (
     Judgement,
     Noise,
@@ -46,6 +49,7 @@ from dashboard.models.triage import (
 __all__ = [
     "ApiToken",
     "Artifact",
+    "BenchmarkJob",
     "ChangelogEntry",
     "Checkpoint",
     "CheckpointAlias",
@@ -65,6 +69,7 @@ __all__ = [
     "Fetch",
     "FileDefect",
     "Generation",
+    "HardwarePrice",
     "IngestRequest",
     "Job",
     "Judgement",
@@ -76,6 +81,7 @@ __all__ = [
     "RawRecord",
     "Regression",
     "Repository",
+    "RequestTrace",
     "ReuseLink",
     "Run",
     "RunAttempt",

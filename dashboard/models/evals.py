@@ -42,6 +42,9 @@ class EvalResult(Stamped):
         blank=True,
         help_text="SHA-256 of the file its samples were read from, and what cut them",
     )
+    samples_forgotten_at = models.DateTimeField(
+        null=True, blank=True, help_text="when retention deleted its documents"
+    )
     is_current = models.BooleanField(default=True)
     mapping_method = models.CharField(max_length=20)
     mapping_candidates = models.JSONField(default=list)

@@ -3,11 +3,27 @@
 from django.db import models
 
 from dashboard.models.configs import Checkpoint, ConfigKey
+from dashboard.models.metrics_field import MetricsField
 from dashboard.models.runs import RawRecord, Run
 from dashboard.models.stamps import Stamped
 from dashboard.vocabulary import acceptance, deployments
+from dashboard.vocabulary.stored_metrics import as_doubles
 
 EMPTY = models.Value([], models.JSONField())
+# Official sweeps that are held, or current without their whole plan.
+OPEN_SWEEPS = models.Q(state="held") | models.Q(
+    state="current", received_count__lt=models.F("planned_count")
+)
+
+
+class GridLabels(models.Func):
+    """The deployment labels of a grid as the text of a JSON array.
+
+    The migration that added them makes the column of it: another template needs another
+    class and a migration of its own.
+    """
+
+    template = "(jsonb_path_query_array(%(expressions)s, '$[*][0]'))::text"
 
 
 class Deployment(models.Model):
@@ -106,6 +122,12 @@ class Sweep(Stamped):
     )
     pools = models.JSONField(db_default=EMPTY, help_text="runner pools that served it")
     grid = models.JSONField(db_default=EMPTY)
+    # Short, so that thousands of sweeps are grouped by it in no time.
+    labels = models.GeneratedField(
+        expression=GridLabels("grid"),
+        output_field=models.TextField(),
+        db_persist=True,
+    )
     mapping_method = models.CharField(max_length=20)
     mapping_candidates = models.JSONField(default=list)
     mapping_flags = models.JSONField(default=list)
@@ -175,6 +197,17 @@ class Sweep(Stamped):
                 condition=models.Q(state="current"),
                 name="sweep_current",
             ),
+            # / lists the newest, and those that are held or incomplete.
+            models.Index(
+                fields=["-official_at", "-id"],
+                condition=models.Q(state__isnull=False),
+                name="sweep_newest",
+            ),
+            models.Index(
+                fields=["-official_at", "-id"],
+                condition=OPEN_SWEEPS,
+                name="sweep_open",
+            ),
             # /changes, / and /api/v1/swaps list all swaps, newest first.
             models.Index(
                 fields=["-official_at"],
@@ -206,7 +239,8 @@ class Point(Stamped):
 
     ``flags`` lists [code, text]; ``is_out`` is true when one of them keeps the point
     off the frontier. ``is_current`` marks the newest usable attempt. A column is null
-    where the value was not measured.
+    where the value was not measured. ``metrics`` holds those of `STORED_METRICS`,
+    those that are columns too.
     """
 
     # Found by the unique index, which begins with it.
@@ -238,7 +272,11 @@ class Point(Stamped):
     median_tpot = models.FloatField(null=True)
     median_e2el = models.FloatField(null=True)
     p90_e2el = models.FloatField(null=True)
-    metrics = models.JSONField(default=dict)
+    metrics = MetricsField(default=dict)
+    # Null, not empty: hardly any row has such.
+    more_metrics = models.JSONField(
+        null=True, blank=True, help_text="those without a place in the array"
+    )
     facts = models.JSONField(default=dict)
     raw_record = models.ForeignKey(
         RawRecord, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -266,3 +304,8 @@ class Point(Stamped):
 
     def __str__(self) -> str:
         return f"{self.deployment_id} c{self.concurrency}"
+
+    @property
+    def all_metrics(self) -> dict[str, float]:
+        """Return every metric by name, those that the registry does not know too."""
+        return {**self.metrics, **as_doubles(self.more_metrics)}

@@ -14,6 +14,7 @@ class IngestRequest(models.Model):
         UPLOAD = "upload", "an uploaded bundle"
         REPLAY = "replay", "stored records again"
         DERIVE = "derive", "sweeps and states again"
+        TRACE = "trace", "the requests of a point"
 
     class State(models.TextChoices):
         QUEUED = "queued", "queued"
@@ -59,6 +60,12 @@ class IngestRequest(models.Model):
                 "github_run_id",
                 condition=models.Q(kind="run", state__in=["queued", "running"]),
                 name="request_one_active_per_run",
+            ),
+            # So it is with the requests of a point, which takes as long.
+            models.UniqueConstraint(
+                fields=["target"],
+                condition=models.Q(kind="trace", state__in=["queued", "running"]),
+                name="request_one_active_per_trace",
             ),
             models.CheckConstraint(
                 condition=models.Q(

@@ -212,6 +212,9 @@ class Artifact(Stamped):
     members = models.JSONField(default=list, blank=True)
     state = models.CharField(max_length=10, choices=State.choices)
     reason = models.TextField(blank=True, default="")
+    bytes_forgotten_at = models.DateTimeField(
+        null=True, blank=True, help_text="when retention deleted its bytes"
+    )
 
     class Meta:
         constraints = [

@@ -82,6 +82,20 @@ def page(  # what the drawer's address holds
     )
 
 
+def documents_after(
+    eval_id: int, after: int, limit: int, *, failed_only: bool, search: str
+) -> tuple[list[SampleDocument], bool]:
+    """Return documents with numbers above ``after``, and whether more follow."""
+    found = EvalSample.objects.filter(eval=eval_id, doc_id__gt=after)
+    if failed_only:
+        found = found.filter(passed=False)
+    text = search.replace("\0", "").strip()
+    matching = _holding(found, text) if text else found
+    documents = matching.order_by("doc_id").values_list("doc_id", flat=True).distinct()
+    ids = list(documents[: limit + 1])
+    return documents_of(eval_id, ids[:limit]), len(ids) > limit
+
+
 def _holding(found: QuerySet[EvalSample], text: str) -> QuerySet[EvalSample]:
     """Return the lines that hold a text; letter case is that of ASCII letters.
 

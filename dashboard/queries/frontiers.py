@@ -7,12 +7,13 @@ from datetime import datetime
 import pandas as pd
 from django.db.models.query import QuerySet
 
+from dashboard.analysis.derived import with_derived
 from dashboard.analysis.eval_places import EvalPlace, points_of_evals
 from dashboard.analysis.frames import HOT_METRICS
-from dashboard.analysis.rates import with_cluster_output
-from dashboard.models import ConfigKey, EvalResult, Point, Sweep
+from dashboard.models import ConfigKey, EvalResult, Point, Run, Sweep
 from dashboard.queries.currency import sweeps_as_of
-from dashboard.vocabulary.metrics import DERIVED
+from dashboard.vocabulary.metrics import inputs
+from dashboard.vocabulary.prices import Prices
 from dashboard.vocabulary.scenarios import scenario_order
 
 
@@ -49,8 +50,12 @@ def curve_as_of(key: ConfigKey, scenario: str, moment: datetime) -> StoredCurve 
 def curve_of_run(
     key: ConfigKey, scenario: str, github_run_id: int
 ) -> StoredCurve | None:
-    """Return the sweep of one run, official or not, without what extends it."""
-    found = _sweeps(key, scenario).filter(run__github_run_id=github_run_id).first()
+    """Return the sweep of one run, official or not, without what extends it.
+
+    A run that a person hid has none.
+    """
+    shown = _sweeps(key, scenario).exclude(run__publication=Run.Publication.HIDDEN)
+    found = shown.filter(run__github_run_id=github_run_id).first()
     return None if found is None else StoredCurve(found)
 
 
@@ -92,22 +97,28 @@ def curve_points(curve: StoredCurve) -> list[Point]:
     return found
 
 
-def point_values(points: Sequence[Point], names: Iterable[str]) -> pd.DataFrame:
+def point_values(
+    points: Sequence[Point], names: Iterable[str], prices: Prices | None = None
+) -> pd.DataFrame:
     """Return one row per point: ``is_out`` and each named metric, NaN where missing.
 
-    A point that a person excluded is out.
+    A point that a person excluded is out. Priced metrics need ``prices``.
     """
-    wanted = dict.fromkeys(["output_tput_per_gpu", *names])
-    stored = [name for name in wanted if name not in DERIVED]
+    wanted = list(dict.fromkeys(names))
+    stored = inputs(wanted)
     columns = {name: [stored_value(p, name) for p in points] for name in stored}
     frame = pd.DataFrame(columns, dtype="float64").assign(
+        hardware=[p.sweep.config_key.hardware for p in points],
+        prefill_hardware=[p.deployment.prefill_hardware for p in points],
+        decode_hardware=[p.deployment.decode_hardware for p in points],
         disagg=[p.deployment.disagg for p in points],
         scenario=[p.sweep.scenario for p in points],
         gpus=pd.Series([p.gpus for p in points], dtype="float64"),
+        prefill_gpus=pd.Series([p.prefill_gpus for p in points], dtype="float64"),
         decode_gpus=pd.Series([p.decode_gpus for p in points], dtype="float64"),
         is_out=[p.is_out or p.is_excluded for p in points],
     )
-    return with_cluster_output(frame)
+    return with_derived(frame, wanted, prices)
 
 
 def stored_value(point: Point, name: str) -> float | None:

@@ -24,19 +24,25 @@ def first(found: QuerySet[Any], limit: int) -> Listed:
 
 
 def open_sweeps(limit: int) -> Listed:
+    """Return the newest of the open official sweeps."""
+    return first(every_open_sweep(), limit)
+
+
+def every_open_sweep() -> QuerySet[Sweep]:
     """Return official sweeps that are held, or current without their whole plan."""
     incomplete = Q(state=Sweep.State.CURRENT, received_count__lt=F("planned_count"))
-    return first(_official().filter(Q(state=Sweep.State.HELD) | incomplete), limit)
+    return every_sweep().filter(Q(state=Sweep.State.HELD) | incomplete)
 
 
 def newest_sweeps(limit: int) -> Listed:
     """Return the official sweeps with the newest official date."""
-    return first(_official(), limit)
+    return first(every_sweep(), limit)
 
 
-def _official() -> QuerySet[Sweep]:
+def every_sweep() -> QuerySet[Sweep]:
+    """Return all official sweeps, newest official date first."""
     related = Sweep.objects.filter(state__isnull=False).select_related(
-        "config_key", "checkpoint", "run"
+        "config_key", "checkpoint", "run__repository"
     )
     return related.order_by("-official_at", "-pk")
 

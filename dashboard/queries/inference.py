@@ -5,16 +5,18 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from django.db.models import F, FloatField, Func, Q, QuerySet, TextField, Window
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, RowNumber
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Aggregate, BigIntegerField, F, Q, QuerySet, Window
+from django.db.models.functions import RowNumber
 
 from dashboard.analysis.curves import Curve, SweepFacts, by_sweep
+from dashboard.analysis.derived import with_derived
 from dashboard.analysis.frames import HOT_METRICS
-from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, Point, Run, Sweep
 from dashboard.queries.currency import official_sweeps, sweeps_as_of
-from dashboard.vocabulary.metrics import DERIVED, METRICS
+from dashboard.vocabulary.metrics import DERIVED, METRICS, inputs
+from dashboard.vocabulary.prices import Prices
+from dashboard.vocabulary.stored_metrics import STORED_METRICS
 
 SWEEP_FIELDS = (
     "id",
@@ -64,6 +66,8 @@ POINT_FIELDS = {
     "gpus": "gpus",
     "prefill_gpus": "prefill_gpus",
     "decode_gpus": "decode_gpus",
+    "prefill_hardware": "deployment__prefill_hardware",
+    "decode_hardware": "deployment__decode_hardware",
     "image": "image",
     "is_out": "is_out",
     "flags": "flags",
@@ -78,6 +82,7 @@ COUNTING = Q(is_current=True)
 PROVENANCE = (
     "sweep_id",
     "config_key",
+    "hardware",
     "scenario",
     "run_id",
     "run_url",
@@ -167,12 +172,30 @@ def places(
     return chosen
 
 
+class _Measured(Aggregate):
+    """How many points have each of the stored metrics, in their order."""
+
+    template = "ARRAY[{}]".format(
+        ", ".join(
+            f"COUNT(%(expressions)s[{n + 1}])" for n in range(len(STORED_METRICS))
+        )
+    )
+    output_field = ArrayField(BigIntegerField())
+
+
 def measured_metrics(drawn: Sequence[Curve]) -> set[str]:
-    """Return the metrics that some point of the curves has."""
-    names = Func(F("metrics"), function="jsonb_object_keys", output_field=TextField())
+    """Return the metrics that some point of the curves has, or that are made of them.
+
+    Whether there is a price of a GPU takes no part in it.
+    """
+    if not drawn:
+        # The database would not be asked, and nothing would be counted.
+        return set()
     stored = Point.objects.filter(sweep_id__in=by_sweep(drawn), is_current=True)
-    found = set(stored.annotate(name=names).values_list("name", flat=True).distinct())
-    return (found & METRICS.keys()) | DERIVED
+    counts = stored.aggregate(told=_Measured("metrics"))["told"]
+    found = {name for name, n in zip(STORED_METRICS, counts, strict=True) if n}
+    made = {name for name in DERIVED if found.issuperset(inputs([name]))}
+    return (found & METRICS.keys()) | made
 
 
 def known_keys(keys: Iterable[str]) -> set[str]:
@@ -188,20 +211,21 @@ def points(
     metrics: Iterable[str],
     where: Q | None = None,
     counting: Q = COUNTING,
+    prices: Prices | None = None,
 ) -> pd.DataFrame:
     """Return the points of the curves that count, one row each, as ``where`` narrows.
 
-    Columns are ``frames.POINT_COLUMNS``, ``frames.HOT_METRICS``, the derived metrics
-    and ``metrics``; a value that was not measured is NaN.
+    Columns are ``frames.POINT_COLUMNS``, ``frames.HOT_METRICS``, output over all GPUs
+    and ``metrics``, which need ``prices`` where they are priced; a value that was not
+    measured is NaN.
     """
     sweeps = by_sweep(drawn)
-    stored = [
-        name for name in metrics if name not in POINT_FIELDS and name not in DERIVED
-    ]
+    wanted = list(dict.fromkeys(["output_tput_per_cluster_gpu", *metrics]))
+    stored = [name for name in inputs(wanted) if name not in POINT_FIELDS]
     chosen = Point.objects.filter(where or Q(), counting, sweep_id__in=sweeps)
     rows = (
         chosen.annotate(
-            **{f"metric_{n}": _metric(name) for n, name in enumerate(stored)}
+            **{f"metric_{n}": F(f"metrics__{name}") for n, name in enumerate(stored)}
         )
         .order_by("sweep_id", "id")
         .values_list(
@@ -211,16 +235,12 @@ def points(
     frame = pd.DataFrame.from_records(list(rows), columns=[*POINT_FIELDS, *stored])
     floats = [*HOT_METRICS, *stored]
     frame[floats] = frame[floats].astype("float64")
-    return with_cluster_output(_with_sweep(frame, sweeps.values()))
+    return with_derived(_with_sweep(frame, sweeps.values()), wanted, prices)
 
 
 def runs_stored() -> bool:
     """Tell whether any run was ingested at all."""
     return Run.objects.exists()
-
-
-def _metric(name: str) -> Cast:
-    return Cast(KeyTextTransform(name, "metrics"), FloatField())
 
 
 def _facts(sweeps: QuerySet[Sweep]) -> list[SweepFacts]:

@@ -6,23 +6,22 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from django.db.models import FloatField
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import F
 
+from dashboard.analysis.derived import with_derived
 from dashboard.analysis.eval_changes import is_unstable, spread
 from dashboard.analysis.evals import Outcome, outcome, wilson
 from dashboard.analysis.frames import HOT_METRICS
 from dashboard.analysis.history import HistorySweep, Pull
 from dashboard.analysis.history import Value as Reached
-from dashboard.analysis.rates import with_cluster_output
 from dashboard.models import ConfigKey, EvalResult, Point, Run, Sweep
 from dashboard.queries.eval_standing import repeats_of
 from dashboard.queries.floors import day_of, floor_table
 from dashboard.queries.inference import SWEEP_FIELDS, sweep_facts
+from dashboard.queries.prices import prices_at
 from dashboard.vocabulary.floors import FloorTable
 from dashboard.vocabulary.links import pull_link
-from dashboard.vocabulary.metrics import DERIVED
+from dashboard.vocabulary.metrics import PRICED, inputs
 
 _HISTORY_FIELDS = (
     *SWEEP_FIELDS,
@@ -32,16 +31,18 @@ _HISTORY_FIELDS = (
     "grid",
     "run__pr_number",
 )
-# What the derived metric is made of, and what a point is.
+# What derived metrics are made of, and what a point is.
 _POINT_FIELDS = {
     "sweep_id": "sweep_id",
     "deployment": "deployment__label",
     "concurrency": "concurrency",
     "is_out": "is_out",
-    "output_tput_per_gpu": "output_tput_per_gpu",
     "disagg": "deployment__disagg",
     "gpus": "gpus",
+    "prefill_gpus": "prefill_gpus",
     "decode_gpus": "decode_gpus",
+    "prefill_hardware": "deployment__prefill_hardware",
+    "decode_hardware": "deployment__decode_hardware",
 }
 
 
@@ -84,12 +85,13 @@ def history_points(
     """Return the points of all official sweeps of a key and scenario, in one query.
 
     Columns sweep_id, deployment (its label), concurrency, ``is_out`` and the metrics,
-    NaN where one was not measured. Nothing else: a history is long.
+    NaN where one was not measured. Nothing else: a history is long. What is priced is
+    made with the prices of today on all days, so that a step in it was measured.
     """
     names = list(dict.fromkeys(metrics))
-    stored = [n for n in names if n not in DERIVED and n not in _POINT_FIELDS]
+    stored = inputs(names)
     values = {
-        f"metric_{place}": name if name in HOT_METRICS else _metric(name)
+        f"metric_{place}": name if name in HOT_METRICS else F(f"metrics__{name}")
         for place, name in enumerate(stored)
     }
     columns = [
@@ -106,13 +108,10 @@ def history_points(
         *_POINT_FIELDS.values(), *columns
     )
     frame = pd.DataFrame.from_records(list(rows), columns=[*_POINT_FIELDS, *stored])
-    floats = ["output_tput_per_gpu", *stored]
-    frame[floats] = frame[floats].astype("float64")
-    return with_cluster_output(frame.assign(scenario=scenario))
-
-
-def _metric(name: str) -> Cast:
-    return Cast(KeyTextTransform(name, "metrics"), FloatField())
+    frame[stored] = frame[stored].astype("float64")
+    frame = frame.assign(scenario=scenario, hardware=key.hardware)
+    prices = None if PRICED.isdisjoint(names) else prices_at(None)
+    return with_derived(frame, names, prices)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 """What the evals say of each point of a frame, in one query."""
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 from django.db.models.functions import Coalesce
@@ -46,8 +48,7 @@ def with_evals(points: pd.DataFrame) -> pd.DataFrame:
         return points.assign(
             eval=empty, eval_join=empty, is_gated_in=pd.Series(dtype=bool)
         )
-    rows = points[list(_PLACE)].itertuples(index=False, name=None)
-    places = [_place(row) for row in rows]
+    places = _places(points)
     stored = _stored(points)
     belongs = points_of_evals(places, stored)
     judged: dict[EvalPlace, list[Outcome]] = {}
@@ -55,8 +56,10 @@ def with_evals(points: pd.DataFrame) -> pd.DataFrame:
     for place, point in belongs.items():
         judged.setdefault(point, []).extend(stored[place])
         texts[point] = texts.get(point, "") or join_text(place, point)
+    told = {place: worst(outcomes) for place, outcomes in judged.items()}
+    unmeasured = worst(())
     return points.assign(
-        eval=[worst(judged.get(place, ())) for place in places],
+        eval=[told.get(place, unmeasured) for place in places],
         eval_join=[texts.get(place, "") for place in places],
         is_gated_in=_gated_in(points, places, stored, belongs),
     )
@@ -72,9 +75,13 @@ def _gated_in(
 
     An eval that was joined to a point is one of that point's deployment.
     """
+    checkpoints = {
+        place.curve: checkpoint
+        for place, checkpoint in zip(places, points["checkpoint"].tolist(), strict=True)
+    }
     lines = {
-        place.curve: (*place.curve[1:], checkpoint)  # type: ignore[index]  # run, key, scenario
-        for place, checkpoint in zip(places, points["checkpoint"], strict=True)
+        curve: (*curve[1:], checkpoint)  # type: ignore[index]  # run, key, scenario
+        for curve, checkpoint in checkpoints.items()
     }
     arms = [(lines[place.curve], place.deployment) for place in places]
     judged = [
@@ -103,13 +110,21 @@ def _stored(points: pd.DataFrame) -> dict[EvalPlace, list[Outcome]]:
     return grouped
 
 
-def _place(row: tuple[object, ...]) -> EvalPlace:
+def _places(points: pd.DataFrame) -> list[EvalPlace]:
+    """Return where each point was measured; those of one curve share its name."""
+    columns = (points[name].tolist() for name in _PLACE)
+    run_ids, keys, scenarios, deployments, labels, tps, concurrencies = columns
+    curves = list(zip(run_ids, keys, scenarios, strict=True))
+    one_of = {curve: curve for curve in curves}
+    tps = [None if tp is None or math.isnan(tp) else int(tp) for tp in tps]
+    return [
+        EvalPlace(one_of[curve], int(deployment), label, tp, concurrency)
+        for curve, deployment, label, tp, concurrency in zip(
+            curves, deployments, labels, tps, concurrencies, strict=True
+        )
+    ]
+
+
+def _place(row: tuple[Any, ...]) -> EvalPlace:
     *curve, deployment, label, tp, concurrency = row
-    return EvalPlace(
-        tuple(curve), int(str(deployment)), str(label), _whole(tp), _whole(concurrency)
-    )
-
-
-def _whole(value: object) -> int | None:
-    """Read a count; a frame's column with holes holds floats, NaN where missing."""
-    return None if value is None or pd.isna(value) else int(value)  # type: ignore[call-overload]
+    return EvalPlace(tuple(curve), deployment, label, tp, concurrency)

@@ -7,48 +7,42 @@ published ones, which are given back as they were published.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.db.models import (
-    BigIntegerField,
     Exists,
     OuterRef,
     Q,
-    TextField,
     Value,
     Window,
 )
-from django.db.models.functions import Cast, Concat, DenseRank
+from django.db.models.functions import DenseRank
 from django.db.models.query import QuerySet
 
 from dashboard.models import (
-    Correction,
     EvalResult,
     Point,
     RawRecord,
     Run,
     Skip,
 )
+from dashboard.queries.published_evals import measured_evals
+from dashboard.queries.published_points import (
+    Texts,
+    history_texts,
+    newest_texts,
+    official_sweeps,
+)
 from dashboard.queries.published_shapes import (
     eval_text,
     history_text,
     newest_text,
-    official_at,
     unofficial_text,
 )
 from dashboard.vocabulary import provenance
-from dashboard.vocabulary.frameworks import canonical_framework
 
 AT_ONCE = 500
-IDENTITY = (
-    *("sweep__config_key__framework", "sweep__config_key__model"),
-    *("sweep__config_key__hardware", "sweep__config_key__precision"),
-    *("sweep__scenario", "deployment", "concurrency"),
-)
-# By numbers where there are some: sorting names takes three times as long.
-PLACE = ("sweep__config_key_id", "sweep__scenario", "deployment_id", "concurrency")
-AGE = ("at", "sweep__run__github_run_id", "attempt", "pk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,31 +65,35 @@ def newest_rows(models: Sequence[str], moment: Moment) -> Iterator[str]:
     Of what only the published history holds nothing is newest: the official dashboard
     did not list it among its newest rows, and the history says less of it.
     """
-    points = _official(models).filter(_in(moment))
-    if moment.is_now:
-        points = points.exclude(raw_record__artifact__name=provenance.HISTORY)
-    newest_first = [f"-{name}" for name in AGE]
-    found = points.order_by(*PLACE, *newest_first).distinct(*PLACE)
-    yield from _texts(_newest_ids(found), newest_text())
+    without = _of_history_alone(models) if moment.is_now else frozenset[int]()
+    sweeps = official_sweeps(models, _in(moment))
+    yield from newest_texts(sweeps, _published_texts(newest_text()), without=without)
 
 
-def _newest_ids(points: QuerySet[Point]) -> list[int]:
-    """Return one point per identity: keys may share one, a framework have two names."""
-    newest: dict[tuple[object, ...], tuple[Any, ...]] = {}
-    for framework, *rest in points.values_list(*IDENTITY, *AGE):
-        place = (canonical_framework(framework), *rest[: -len(AGE)])
-        age = tuple(rest[-len(AGE) :])
-        newest[place] = max(age, newest.get(place, age))
-    return [pk for *_, pk in newest.values()]
+def _of_history_alone(models: Sequence[str]) -> frozenset[int]:
+    """Return ids of points that only the published history tells of."""
+    told = Point.objects.filter(
+        raw_record__artifact__name=provenance.HISTORY,
+        sweep__config_key__model__in=models,
+    )
+    return frozenset(told.values_list("pk", flat=True))
 
 
 def history_rows(models: Sequence[str], scenario: str | None) -> Iterator[str]:
     """Yield every row, oldest first, of one pair of lengths or of all."""
-    points = _official(models)
-    if scenario is not None:
-        points = points.filter(sweep__scenario=scenario)
-    ordered = points.order_by("at", "sweep__run__github_run_id", "pk")
-    yield from _texts(list(ordered.values_list("pk", flat=True)), history_text())
+    narrowed = Q() if scenario is None else Q(scenario=scenario)
+    sweeps = official_sweeps(models, narrowed)
+    yield from history_texts(sweeps, _published_texts(history_text()))
+
+
+def _published_texts(text: Any) -> Texts:
+    """Return what gives the texts of published points by their ids."""
+
+    def texts(ids: Sequence[int]) -> dict[int, str]:
+        rows = Point.objects.filter(pk__in=ids).annotate(text=text)
+        return dict(rows.values_list("pk", "text"))
+
+    return texts
 
 
 def run_rows(run: Run) -> Iterator[str]:
@@ -113,26 +111,9 @@ def run_evals(run: Run) -> Iterator[str]:
 
 
 def eval_rows() -> Iterator[str]:
-    """Yield every official eval: published ones as they were, then measured ones.
-
-    Ids of measured ones are below zero: the official dashboard never gave them any.
-    """
+    """Yield every official eval: published ones as they were, then measured ones."""
     yield from _published_evals().values_list("body", flat=True).iterator()
-    config_id = Window(DenseRank(), order_by=["config_key", "deployment"])
-    eval_id = Concat(Value("-"), Cast("pk", TextField()), output_field=TextField())
-    text = eval_text(
-        eval_id=eval_id,
-        config_id=Value(0, BigIntegerField()) - config_id,
-        full=True,
-    )
-    measured = EvalResult.objects.filter(
-        ~Q(raw_record__artifact__kind=provenance.PUBLISHED)
-        | Q(raw_record__isnull=True),
-        is_current=True,
-        run__publication=Run.Publication.OFFICIAL,
-    )
-    rows = measured.order_by("run__created_at", "pk").annotate(text=text)
-    yield from rows.values_list("text", flat=True).iterator()
+    yield from measured_evals()
 
 
 def asked_run(run_id: int) -> Run | None:
@@ -167,38 +148,15 @@ def _published_evals() -> QuerySet[RawRecord]:
     ).order_by("artifact__run__created_at", "pk")
 
 
-def _official(models: Sequence[str]) -> Any:
-    is_published = Q(facts__provenance=provenance.PUBLISHED)
-    points = Point.objects.filter(
-        Q(is_out=False) | is_published,
-        is_current=True,
-        sweep__run__publication=Run.Publication.OFFICIAL,
-        sweep__config_key__model__in=models,
-    )
-    return points.exclude(Exists(_holds())).annotate(at=official_at("sweep__run"))
-
-
-def _holds() -> QuerySet[Correction]:
-    """Return the active holds of a point's sweep."""
-    return Correction.objects.filter(
-        Q(config_key__isnull=True) | Q(config_key=OuterRef("sweep__config_key")),
-        Q(scenario="") | Q(scenario=OuterRef("sweep__scenario")),
-        run=OuterRef("sweep__run"),
-        action=Correction.Action.HOLD,
-        undone_at__isnull=True,
-    )
-
-
 def _in(moment: Moment) -> Q:
     asked = Q()
     if moment.day is not None:
-        begin = datetime.combine(moment.day, time.min, tzinfo=UTC)
-        asked &= Q(at__lt=begin + timedelta(days=1))
+        asked &= Q(at__lte=datetime.combine(moment.day, time.max, tzinfo=UTC))
         if moment.exact:
-            asked &= Q(at__gte=begin)
+            asked &= Q(at__gte=datetime.combine(moment.day, time.min, tzinfo=UTC))
     if moment.run_id is not None:
-        asked &= Q(sweep__run__github_run_id=moment.run_id) | Q(
-            sweep__run__published_by__github_run_id=moment.run_id
+        asked &= Q(run__github_run_id=moment.run_id) | Q(
+            run__published_by__github_run_id=moment.run_id
         )
     return asked
 

@@ -6,12 +6,12 @@ same is the same row, so that nothing is counted twice.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 import orjson
-from django.db.models import Exists, OuterRef, Sum
-from django.db.models.functions import Coalesce, TruncDate
+from django.db.models import Exists, OuterRef, QuerySet, Sum
+from django.db.models.functions import TruncDate
 
 from dashboard.models import (
     Artifact,
@@ -21,6 +21,7 @@ from dashboard.models import (
     Run,
     RunStat,
 )
+from dashboard.queries.published_grids import told_by_grids, untold_by_grids
 from dashboard.queries.published_shapes import framework_of, official_at
 from dashboard.vocabulary import provenance
 from dashboard.vocabulary.scenarios import lengths_of
@@ -32,9 +33,15 @@ OFFICIAL = Run.Publication.OFFICIAL
 def available_rows() -> list[str]:
     """Return what was measured on which day, as texts, oldest first."""
     published = _published(KINDS.AVAILABILITY)
-    measured = _measured_configs(with_published=not published)
-    texts = [*published, *(_text(row) for row in measured)]
-    return list(dict.fromkeys(texts))
+    measured, is_all = told_by_grids()
+    if not is_all:
+        # What no grid tells is read from points.
+        others = Point.objects.filter(sweep__in=untold_by_grids())
+        if published:
+            others = others.exclude(facts__provenance=provenance.PUBLISHED)
+        measured.update(map(_text, _configs_of(others)))
+    # A text begins with its day.
+    return list(dict.fromkeys([*published, *sorted(measured)]))
 
 
 def reliability_rows() -> list[str]:
@@ -60,14 +67,9 @@ def workflows(day: date) -> dict[str, Any]:
 
 def newest_day() -> date | None:
     """Return the day of the newest official run."""
-    runs = Run.objects.filter(publication=OFFICIAL).annotate(at=official_at_of_run())
+    runs = Run.objects.filter(publication=OFFICIAL).annotate(at=official_at())
     newest = runs.order_by("-at").values_list("at", flat=True).first()
     return newest.astimezone(UTC).date() if newest else None
-
-
-def official_at_of_run() -> Coalesce:
-    """Return the time under which a run counts."""
-    return Coalesce("published_at", "created_at")
 
 
 def _published(kind: str, day: date | None = None) -> list[str]:
@@ -82,9 +84,15 @@ def _measured_configs(
     *, with_published: bool, day: date | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield what points tell was measured; published ones where nothing else tells."""
-    points = Point.objects.filter(is_current=True, sweep__run__publication=OFFICIAL)
+    points = Point.objects.all()
     if not with_published:
         points = points.exclude(facts__provenance=provenance.PUBLISHED)
+    yield from _configs_of(points, day)
+
+
+def _configs_of(
+    points: QuerySet[Point], day: date | None = None
+) -> Iterator[dict[str, Any]]:
     names = {
         "model": "sweep__config_key__model",
         "scenario": "sweep__scenario",
@@ -95,7 +103,8 @@ def _measured_configs(
         "disagg": "deployment__disagg",
         "date": "day",
     }
-    found = points.annotate(
+    official = points.filter(is_current=True, sweep__run__publication=OFFICIAL)
+    found = official.annotate(
         framework=framework_of("sweep__config_key"),
         day=TruncDate(official_at("sweep__run")),
     )
@@ -127,12 +136,12 @@ def _run_stats() -> Iterator[str]:
 
 
 def _runs_of(day: date) -> list[Run]:
-    begin = datetime.combine(day, time.min, tzinfo=UTC)
+    begin, end = (datetime.combine(day, at, tzinfo=UTC) for at in (time.min, time.max))
     told = Artifact.objects.filter(run=OuterRef("pk"), name=provenance.RUN)
     runs = Run.objects.filter(publication=OFFICIAL).annotate(
-        at=official_at_of_run(), is_told=Exists(told)
+        at=official_at(), is_told=Exists(told)
     )
-    of_day = runs.filter(at__gte=begin, at__lt=begin + timedelta(days=1))
+    of_day = runs.filter(at__gte=begin, at__lte=end)
     return list(of_day.order_by("at", "github_run_id"))
 
 

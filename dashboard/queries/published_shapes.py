@@ -31,6 +31,7 @@ from django.db.models.functions import (
 from dashboard.vocabulary import provenance
 from dashboard.vocabulary.frameworks import ALIASES
 from dashboard.vocabulary.scenarios import AGENTIC, LENGTHS
+from dashboard.vocabulary.stored_metrics import STORED_METRICS
 
 # What the official history holds of each point.
 HISTORY_METRICS = (
@@ -75,6 +76,26 @@ class _Lengths(Func):
     output_field = IntegerField()
 
 
+class _Listed(Func):
+    """The metrics of an array as a JSON object, by name."""
+
+    _NAMES = ", ".join(f"'{name}'" for name in STORED_METRICS)
+    template = (
+        "(SELECT COALESCE(jsonb_object_agg(name, value), '{}') "  # noqa: S608
+        f"FROM unnest(ARRAY[{_NAMES}], %(expressions)s) AS told (name, value) "
+        "WHERE value IS NOT NULL)"
+    )
+    output_field = JSONField()
+
+
+class _Joined(Func):
+    """Two JSON objects as one."""
+
+    template = "(%(expressions)s)"
+    arg_joiner = " || "
+    output_field = JSONField()
+
+
 def framework_of(config_key: str) -> Case:
     """Return the one name of a key's framework, lower case."""
     name = f"{config_key}__framework"
@@ -87,14 +108,15 @@ def day_of(at: Expression | F) -> Cast:
     return Cast(TruncDate(at), TextField())
 
 
-def official_at(run: str) -> Coalesce:
-    """Return the time under which the rows of a run count."""
-    return Coalesce(f"{run}__published_at", f"{run}__created_at")
+def official_at(run: str = "") -> Coalesce:
+    """Return the time under which the rows of a run count; of runs themselves."""
+    prefix = f"{run}__" if run else ""
+    return Coalesce(f"{prefix}published_at", f"{prefix}created_at")
 
 
 def newest_text() -> Case:
     """Return a point's text as the newest rows have it."""
-    shape = _point() | {"image": _image(), "metrics": F("metrics")}
+    shape = _point() | {"image": _image(), "metrics": _all_metrics()}
     return _published_or(
         shape, _WithoutImage(F("raw_record__body")), F("raw_record__body")
     )
@@ -104,7 +126,7 @@ def history_text() -> Case:
     """Return a point's text as the history has it: no image and fewer metrics."""
     few = {name: F(f"metrics__{name}") for name in HISTORY_METRICS}
     metrics = Case(
-        When(sweep__scenario=AGENTIC, then=F("metrics")),
+        When(sweep__scenario=AGENTIC, then=_all_metrics()),
         default=_StripNulls(JSONObject(**few)),
         output_field=JSONField(),
     )
@@ -124,7 +146,7 @@ def unofficial_text() -> Cast:
         "benchmark_type": Case(is_agentic, default=Value(SINGLE_TURN)),
         "offload_mode": Case(is_off, default=Value("on")),
         "image": _image(),
-        "metrics": F("metrics"),
+        "metrics": _all_metrics(),
     }
     shape.pop("workers")
     return _text(shape)
@@ -155,10 +177,15 @@ def eval_text(*, eval_id: Combinable, config_id: Combinable, full: bool) -> Cast
             "conc": F("concurrency"),
             "metrics": _StripNulls(JSONObject(**scores)),
             "date": day_of(at),
-            "timestamp": _second(Coalesce("measured_at", at)),
+            "timestamp": second_of(Coalesce("measured_at", at)),
             "run_url": F("run__url"),
         }
     )
+
+
+def _all_metrics() -> Func:
+    others = Coalesce("more_metrics", Value({}, JSONField()))
+    return _Joined(_Listed(F("metrics")), others)
 
 
 def _published_or(
@@ -177,7 +204,8 @@ def _text(shape: Mapping[str, Combinable | str]) -> Cast:
     return Cast(JSONObject(**shape), TextField())
 
 
-def _second(at: Expression) -> Func:
+def second_of(at: Expression | F) -> Func:
+    """Return a time as ISO text, which is read much faster than a time is."""
     return Func(
         at,
         Value('YYYY-MM-DD"T"HH24:MI:SS"Z"'),

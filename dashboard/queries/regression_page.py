@@ -113,14 +113,15 @@ class RegressionReport:
         if head.segment is None:
             return "the sweep is held, outside the history"
         if (count := level_length(head)) < SWEEPS_NEEDED:
-            sweeps = f"{count} sweep{'' if count == 1 else 's'}"
-            return f"a level needs {SWEEPS_NEEDED} sweeps, the segment has {sweeps}"
+            sweeps = f"{count} sweep{'' if count == 1 else 's'} then"
+            return f"a level needs {SWEEPS_NEEDED} sweeps, the segment had {sweeps}"
         return "no fall of the level over several sweeps is shown"
 
     @cached_property
     def suspects(self) -> list[Suspect]:
         """What changed the key after the baseline, with its pull request."""
-        return suspects([self.regression])[self.regression.pk]
+        found = suspects([self.regression], also=["description"])
+        return found[self.regression.pk]
 
     @cached_property
     def definition(self) -> DefinitionDiff | None:

@@ -78,6 +78,23 @@ def offered() -> Offered:
     )
 
 
+_OF_SWEEPS = (
+    *("images", "fingerprints", "spec_methods", "planned", "pools", "grid"),
+    *("mapping_candidates", "mapping_flags", "breaks", "markers"),
+)
+_OF_RUNS = ("snapshot", "recipes", "eval_plan")
+# What is long and no list shows.
+_UNLISTED = (
+    *("numbers", "checks"),
+    *(f"{side}__{name}" for side in ("sweep", "baseline") for name in _OF_SWEEPS),
+    *(
+        f"{run}__{name}"
+        for run in ("run", "baseline__run", "recovered_by", "first_bad")
+        for name in _OF_RUNS
+    ),
+)
+
+
 def listed(filters: RegressionFilters) -> QuerySet[Regression]:
     """Return regressions: untriaged first, then those at work, then the rest.
 
@@ -91,8 +108,7 @@ def listed(filters: RegressionFilters) -> QuerySet[Regression]:
         *("run__repository", "config_key", "owner", "sweep", "baseline__run"),
         *("recovered_by", "first_bad"),
     )
-    lean = related.defer("numbers", "sweep__planned", "baseline__planned")
-    return lean.order_by(
+    return related.defer(*_UNLISTED).order_by(
         *("rank", "is_over", "-since", "-run_id"),
         *("config_key__framework", "config_key__hardware"),
         *("config_key__key", "scenario", "kind", "pk"),
@@ -233,7 +249,7 @@ def movements(run_ids: Iterable[int]) -> dict[int, list[Movement]]:
     )
     found: dict[int, list[Movement]] = {}
     for run_id, *values in rows.order_by("sweep__config_key__key", "sweep__scenario"):
-        found.setdefault(run_id, []).append(Movement(*values))
+        found.setdefault(run_id, []).append(Movement._make(values))
     return found
 
 

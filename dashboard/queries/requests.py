@@ -2,6 +2,9 @@
 
 from dashboard.models import IngestRequest
 
+# More than any page lists at once.
+SHOWN = 20
+
 
 def newest_requests(limit: int, run_id: int | None = None) -> list[IngestRequest]:
     """Return the newest requests, of all work or of one run by its forge id."""
@@ -9,6 +12,13 @@ def newest_requests(limit: int, run_id: int | None = None) -> list[IngestRequest
     if run_id is not None:
         found = found.filter(github_run_id=run_id)
     return list(found[:limit])
+
+
+def shown_requests() -> list[tuple[object, ...]]:
+    """Return the states of the newest requests: what pages show of them."""
+    newest = IngestRequest.objects.order_by("-requested_at", "-pk")
+    names = ("pk", "state", "step", "progress_done", "progress_total")
+    return list(newest.values_list(*names)[:SHOWN])
 
 
 def one_request(pk: int) -> IngestRequest | None:

@@ -109,7 +109,7 @@ def _tail(artifact: Artifact) -> LogTail | None:
         with storages["raw"].open(raw_path(member.sha256), "rb") as stream:
             stream.seek(left_out)
             end = stream.read(LONGEST_TAIL)
-    except FileNotFoundError:
+    except OSError:  # deleted, or the store cannot be used: the page does without
         return None
     text = log_text(end.decode(errors="replace"))
     return LogTail(artifact.name, member.name, artifact.attempt, text, left_out)

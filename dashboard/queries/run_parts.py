@@ -31,6 +31,7 @@ _WITHIN = {
     "accounting": "facts__request_accounting",
     "stored_median_intvty": "facts__stored_interactivity__median_intvty",
     "spec_method": "deployment__spec_method",
+    "point_id": "pk",
 }
 
 
@@ -76,6 +77,7 @@ class RunPoint(NamedTuple):
     accounting: dict[str, object] | None
     stored_median_intvty: float | None
     spec_method: str
+    point_id: int
 
     @property
     def is_speculative(self) -> bool:

@@ -14,7 +14,7 @@ REPLAYED = ("request_errors", "request_error_rate", "stored_median_intvty")
 SOURCE = (
     *("flags", "acceptance", "acceptance_length"),
     *("checkpoint", "image", "runner", "run_id", "run_url", "measured_at"),
-    "provenance",
+    *("provenance", "repository", "publication", "sweep_state", "official_at"),
 )
 
 
@@ -48,15 +48,21 @@ def point_rows(
             _standing(point),
             *(point.metrics.get(metric.name) for metric in metrics),
             *_replayed(point),
-            "; ".join(text for _, text in point.flags),
+            [text for _, text in point.flags],
             *_acceptance(point),
             sweep.checkpoint.name if sweep.checkpoint else None,
             point.image,
             point.runner,
             run.github_run_id,
             run.url,
-            sweep.measured_at.isoformat(),
+            sweep.measured_at,
             point.facts.get("provenance", ARTIFACTS),
+            *(
+                run.repository.full_name,
+                run.publication,
+                sweep.state,
+                sweep.official_at,
+            ),
         ]
 
 

@@ -7,7 +7,10 @@ from django.db.models.query import QuerySet
 
 from dashboard.models import Run, Skip
 
-COLUMNS = ("reason", "artifact", "attempt", "member", "index", "detail")
+COLUMNS = (
+    *("reason", "artifact", "attempt", "member", "index", "detail"),
+    *("run_id", "repository"),
+)
 
 
 class Reason(NamedTuple):
@@ -30,13 +33,15 @@ def listed_skips(run: Run, reason: str = "") -> QuerySet[Skip]:
     return found.filter(reason=reason) if reason else found
 
 
-def skip_rows(run: Run) -> QuerySet[Skip, tuple[object, ...]]:
-    """Return every skip as a row in the order of ``COLUMNS``."""
-    return listed_skips(run).values_list(
+def skip_rows(run: Run, reason: str = "") -> QuerySet[Skip, tuple[object, ...]]:
+    """Return skips, of one reason if one is given, in the order of ``COLUMNS``."""
+    return listed_skips(run, reason).values_list(
         "reason",
         F("artifact__name"),
         F("artifact__attempt"),
         "member",
         "index",
         "detail",
+        F("run__github_run_id"),
+        F("run__repository__full_name"),
     )

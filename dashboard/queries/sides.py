@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from django.db.models import FloatField, Q, QuerySet
-from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast
+from django.db.models import F, Q, QuerySet
 
 from dashboard.analysis.comparison import LISTED
 from dashboard.analysis.frames import HOT_METRICS
@@ -163,7 +161,7 @@ def _frame(points: QuerySet[Point]) -> pd.DataFrame:
     stored = [name for name in COMPARED if name not in HOT_METRICS]
     hot = [name for name in COMPARED if name in HOT_METRICS]
     rows = points.annotate(
-        **{f"metric_{n}": _metric(name) for n, name in enumerate(stored)}
+        **{f"metric_{n}": F(f"metrics__{name}") for n, name in enumerate(stored)}
     ).order_by("pk")
     frame = pd.DataFrame.from_records(
         list(
@@ -182,10 +180,6 @@ def _frame(points: QuerySet[Point]) -> pd.DataFrame:
         frame[name] = frame[name].astype(bool)
     frame["is_out"] |= frame["is_excluded"]
     return frame.assign(is_counted=frame["is_current"] | frame["is_excluded"])
-
-
-def _metric(name: str) -> Cast:
-    return Cast(KeyTextTransform(name, "metrics"), FloatField())
 
 
 def labels_of(points: pd.DataFrame) -> dict[int, str]:

@@ -1,6 +1,6 @@
 """What came between a regression and its baseline: listed for people, never guessed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,13 @@ from dashboard.analysis.sides import Side
 from dashboard.models import ChangelogEntry, Regression, Run
 from dashboard.queries.comparisons import DefinitionDiff, definition_at
 from dashboard.vocabulary.links import pull_link
+
+# What tells the pull request of an entry and its run; a list has hundreds of them.
+_READ = (
+    *("raw_keys", "expanded_keys", "index"),
+    *("pr_link", "pr_number", "link_state"),
+    *("run__github_run_id", "run__url", "run__pr_number"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +36,35 @@ class Suspect:
     entry: ChangelogEntry | None = None
 
 
-def suspects(regressions: Iterable[Regression]) -> dict[int, list[Suspect]]:
+def suspects(
+    regressions: Iterable[Regression], *, also: Sequence[str] = ()
+) -> dict[int, list[Suspect]]:
     """Return the suspects of each regression by its id, newest first, in one query.
 
     Changelog entries of official runs after the baseline's date up to the candidate's
     that name the key; where none does, the candidate's own pull request. Needs run,
-    key, sweep and baseline joined.
+    key, sweep and baseline joined. ``also`` names fields of entries beside those that
+    tell the pull request.
     """
     asked = list(regressions)
     windows = {row.pk: window for row in asked if (window := _window(row)) is not None}
-    entries = _entries([row for row in asked if row.pk in windows], windows)
+    named = [row for row in asked if row.pk in windows]
+    entries = _by_key(_entries(named, windows, also))
     return {
-        row.pk: _of(row, entries, windows[row.pk]) if row.pk in windows else _own(row)
+        row.pk: _of(row, entries.get(row.config_key.key, ()), windows[row.pk])
+        if row.pk in windows
+        else _own(row)
         for row in asked
     }
+
+
+def _by_key(entries: Iterable[ChangelogEntry]) -> dict[str, list[ChangelogEntry]]:
+    """Return the entries that name each key, in their order."""
+    found: dict[str, list[ChangelogEntry]] = {}
+    for entry in entries:
+        for key in {*entry.expanded_keys, *entry.raw_keys}:
+            found.setdefault(key, []).append(entry)
+    return found
 
 
 def _window(row: Regression) -> tuple[datetime, datetime] | None:
@@ -54,7 +76,9 @@ def _window(row: Regression) -> tuple[datetime, datetime] | None:
 
 
 def _entries(
-    rows: Iterable[Regression], windows: Mapping[int, tuple[datetime, datetime]]
+    rows: Iterable[Regression],
+    windows: Mapping[int, tuple[datetime, datetime]],
+    also: Sequence[str],
 ) -> list[ChangelogEntry]:
     keys = sorted({row.config_key.key for row in rows})
     if not keys:
@@ -69,11 +93,8 @@ def _entries(
         at__lte=until,
         run__publication=Run.Publication.OFFICIAL,
     )
-    return list(
-        dated.select_related("run__repository", "repository").order_by(
-            "-at", "-run_id", "index"
-        )
-    )
+    lean = dated.select_related("run").only(*_READ, *also)
+    return list(lean.order_by("-at", "-run_id", "index"))
 
 
 def _of(
@@ -81,12 +102,11 @@ def _of(
     entries: Iterable[ChangelogEntry],
     window: tuple[datetime, datetime],
 ) -> list[Suspect]:
-    key, (since, until) = row.config_key.key, window
+    since, until = window
     found: dict[tuple[int | None, int], Suspect] = {}
     for entry in entries:
         at: datetime = entry.at  # type: ignore[attr-defined]  # annotated
-        names_key = key in entry.expanded_keys or key in entry.raw_keys
-        if entry.run is None or not names_key or not since < at <= until:
+        if entry.run is None or not since < at <= until:
             continue
         number, address = entry.pull_request
         suspect = Suspect(number, address, entry.run, at, entry)

@@ -74,12 +74,18 @@ def swap_reports(found: Iterable[Sweep]) -> list[SwapReport]:
     """Return the given swaps with what came with each of them."""
     sweeps = list(found)
     points = _points(sweeps)
+    of_sweep = dict(iter(points.groupby("sweep")))
+    none = points.iloc[:0]
     scores = _scores(sweeps)
     return [
         SwapReport(
             sweep,
             change_row(sweep),
-            _effects(sweep, points),
+            _effects(
+                sweep,
+                of_sweep.get(sweep.previous_id or 0, none),
+                of_sweep.get(sweep.pk, none),
+            ),
             _eval_changes(sweep, scores),
         )
         for sweep in sweeps
@@ -89,9 +95,9 @@ def swap_reports(found: Iterable[Sweep]) -> list[SwapReport]:
 def _points(sweeps: Sequence[Sweep]) -> pd.DataFrame:
     """Return current points of both sides; what extends a sweep counts with it."""
     ids = {pk for sweep in sweeps for pk in (sweep.pk, sweep.previous_id)}
-    found = Point.objects.filter(
-        Q(sweep_id__in=ids) | Q(sweep__extends_id__in=ids), is_current=True
-    )
+    # Chosen among sweeps: a condition over two tables would be asked of every point.
+    of_sides = Sweep.objects.filter(Q(pk__in=ids) | Q(extends_id__in=ids))
+    found = Point.objects.filter(sweep__in=of_sides, is_current=True)
     rows = list(found.values_list(*_OF_SWEEP, *_COLUMNS))
     points = pd.DataFrame(
         rows, columns=["own", "extended", "deployment", *_COLUMNS[1:]]
@@ -99,10 +105,9 @@ def _points(sweeps: Sequence[Sweep]) -> pd.DataFrame:
     return points.assign(sweep=points["extended"].fillna(points["own"]))
 
 
-def _effects(sweep: Sweep, points: pd.DataFrame) -> list[Effect]:
+def _effects(sweep: Sweep, before: pd.DataFrame, after: pd.DataFrame) -> list[Effect]:
     x, y = default_axes(agentic=sweep.scenario == AGENTIC)
-    before = points[points["sweep"] == sweep.previous_id]
-    return effects(before, points[points["sweep"] == sweep.pk], (y, x))
+    return effects(before, after, (y, x))
 
 
 def _scores(sweeps: Sequence[Sweep]) -> dict[EvalSite, dict[str, Score]]:

@@ -5,13 +5,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import template
-from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.analysis.curves import SweepFacts
+from dashboard.analysis.lineage import Lineage
 from dashboard.charts.theme import Look
+from dashboard.templatetags import markup
+from dashboard.templatetags.markup import joined, point_path, written
 from dashboard.templatetags.site import sig4
-from dashboard.vocabulary.texts import one_line
+from dashboard.vocabulary.texts import as_references, one_line
 
 register = template.Library()
 
@@ -91,6 +93,68 @@ def standing(name: str) -> str:
     return STANDINGS[name]
 
 
+_OPTION = '<option value="{}" {}>{}</option>'
+_CHECK = (
+    '<label class="check"><input type="checkbox" id="filter-{}-{}" name="{}" value="{}"'
+    " {}> <span>{}</span></label>"
+)
+
+
+@register.filter
+def select_options(options: Iterable[Any]) -> SafeString:
+    """Write the choices of a select."""
+    return joined(
+        written(
+            _OPTION,
+            _exact(option.value),
+            "selected" if option.is_chosen else "",
+            one_line(option.label),
+        )
+        for option in options
+    )
+
+
+@register.filter
+def check_boxes(options: Iterable[Any], name: str) -> SafeString:
+    """Write the check boxes of a parameter."""
+    return joined(
+        written(
+            _CHECK,
+            *(name, value := _exact(option.value), name, value),
+            "checked" if option.is_chosen else "",
+            one_line(option.label),
+        )
+        for option in options
+    )
+
+
+def _exact(value: str) -> SafeString:
+    """Return a value with every character, those that steer as references."""
+    return SafeString(as_references(written("{}", value)))
+
+
+_FORMER = '<li><strong>Former:</strong> {}, <a href="{}">run {}</a>, {}{}</li>'
+
+
+@register.filter
+def former_sweeps(lineage: Lineage) -> SafeString:
+    """Write the sweeps before a curve's, with their checkpoints where they differ."""
+    today = lineage.curve.sweep.checkpoint
+    return joined(
+        written(
+            _FORMER,
+            received_of(sweep),
+            markup.run_path(sweep.run_id),
+            sweep.run_id,
+            f"{sweep.official_at:%Y-%m-%d}",
+            f", checkpoint {sweep.checkpoint_short}"
+            if sweep.checkpoint != today
+            else "",
+        )
+        for sweep in lineage.former
+    )
+
+
 # One call writes a row: template tags for twelve hundred rows take twice as long.
 _ROW = (
     '<tr data-point="{}" data-key="{}"><th scope="row" class="nowrap">{}</th>{}'
@@ -104,31 +168,33 @@ _ROW = (
 def table_row(row: Any) -> SafeString:
     """Write a row of the table: what the point is, its metrics, and where from."""
     point = row.point
-    return format_html(
+    return written(
         _ROW,
-        str(point["point_id"]),
+        point["point_id"],
         row.key,
         point["config_key"],
         _publication(row.publication),
         _deployment(point),
-        str(point["concurrency"]),
+        point["concurrency"],
         whole(point["gpus"]),
         _cells(row.cells),
         standing(point["standing"]),
-        format_html_join(
-            "",
-            ' <span class="flag" title="{}">{}</span>',
-            ((code, one_line(text)) for code, text in point["flags"]),
-        ),
+        point_flags(point),
         point["eval"],
         one_line(point["checkpoint"]),
         one_line(base_name(point["checkpoint"])),
         _began(point),
         row.run_path,
-        str(point["run_id"]),
+        point["run_id"],
     )
 
 
+def point_flags(point: Mapping[Any, Any]) -> SafeString:
+    """Write what is doubted of a point."""
+    return joined(written(_FLAG, code, one_line(text)) for code, text in point["flags"])
+
+
+_FLAG = ' <span class="flag" title="{}">{}</span>'
 _NO_BREAK = SafeString("<td></td>")
 
 
@@ -141,23 +207,28 @@ def _began(point: Mapping[Any, Any]) -> SafeString:
         '<td class="nowrap" title="{}"><span class="badge badge-info">{}</span> {}</td>'
     )
     day = f"{point['segment_began_at']:%Y-%m-%d}"
-    return format_html(badge, one_line(words), point["opening_badge"], day)
+    return written(badge, one_line(words), point["opening_badge"], day)
 
 
-def _deployment(point: Mapping[Any, Any]) -> SafeString | str:
+def _deployment(point: Mapping[Any, Any]) -> SafeString:
     """Write a deployment, with where its acceptance length comes from if in doubt."""
-    label = point["acceptance_label"]
+    path, label = point_path(point["point_id"]), point["acceptance_label"]
     if not label:
-        return str(point["deployment"])
-    badge = '{} <span class="badge badge-info" title="Acceptance length">{}</span>'
-    return format_html(badge, point["deployment"], label)
+        return written(_LINK, path, point["deployment"])
+    badge = (
+        f'{_LINK} <span class="badge badge-info" title="Acceptance length">{{}}</span>'
+    )
+    return written(badge, path, point["deployment"], label)
+
+
+_LINK = '<a href="{}">{}</a>'
 
 
 def _publication(word: str) -> SafeString | str:
     marks = {"official": "", "unofficial": "badge-unofficial"}
     if word not in marks:
         return ""
-    return format_html('<td><span class="badge {}">{}</span></td>', marks[word], word)
+    return written('<td><span class="badge {}">{}</span></td>', marks[word], word)
 
 
 def _cells(values: Iterable[float | None]) -> SafeString:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from django import template
+from django.conf import settings
 from django.db.models import Count, Subquery, Value
 from django.db.models.functions import Coalesce
 from django.template import Context
@@ -14,6 +15,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from dashboard.models import Regression, Run
+from dashboard.templatetags import markup
 from dashboard.vocabulary.version import VERSION
 
 register = template.Library()
@@ -38,10 +40,16 @@ def nav_link(context: Context, name: str, label: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def regressions_link(context: Context) -> SafeString:
     """Write the link to the regressions with how many are open."""
-    count = _site_facts(context).open_regressions
+    count = _site_facts(context).open_regressions if _may_know(context) else 0
     said = '<span class="nav-count">{}<span class="visually-hidden"> open</span></span>'
     label = format_html("Regressions {}", format_html(said, count) if count else "")
     return nav_link(context, "regressions", label)
+
+
+@register.filter
+def run_path(run_id: int) -> str:
+    """Return the address of a run's page."""
+    return markup.run_path(run_id)
 
 
 @register.simple_tag
@@ -52,11 +60,23 @@ def app_version() -> str:
 
 @register.simple_tag(takes_context=True)
 def data_freshness(context: Context) -> SafeString | str:
-    """Say when the newest run was made."""
+    """Say when the newest run was made, to whoever may know."""
+    if not _may_know(context):
+        return ""
     newest = _site_facts(context).newest_run_at
     if newest is None:
         return "No run is stored yet."
     return format_html("Newest run {}", ago(newest))
+
+
+def _may_know(context: Context) -> bool:
+    """Tell whether the reader may see data: a private site has pages for strangers.
+
+    Its login, and what it answers where no page is.
+    """
+    user = getattr(context.get("request"), "user", None)
+    is_private: bool = settings.FRONTIERBOARD_LOGIN_REQUIRED
+    return not is_private or (user is not None and user.is_authenticated)
 
 
 class _SiteFacts(NamedTuple):

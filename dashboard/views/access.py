@@ -13,9 +13,18 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 
 # Probes say nothing of runs; the others check a secret of their own.
-OPEN_PATHS = frozenset({"/healthz", "/readyz", "/webhooks/github"})
+OPEN_PATHS = frozenset({"/healthz", "/readyz", "/metrics", "/webhooks/github"})
 UPLOADS = "/api/v1/runs"
 DECISIONS = "/api/v1/regressions/"
+# In the shape that every error of the interface has.
+LOG_IN = {
+    "error": {
+        "code": "unauthorized",
+        "parameter": "session",
+        "message": "Log in at /login first.",
+        "allowed": None,
+    }
+}
 
 
 class LoginRequiredMiddleware(DjangoLoginRequiredMiddleware):
@@ -31,8 +40,7 @@ class LoginRequiredMiddleware(DjangoLoginRequiredMiddleware):
         if not settings.FRONTIERBOARD_LOGIN_REQUIRED or _is_open(request):
             return None
         if request.path.startswith("/api/") and not request.user.is_authenticated:
-            refused = {"detail": "log in at /login first"}
-            return JsonResponse(refused, status=HTTPStatus.UNAUTHORIZED)
+            return JsonResponse(LOG_IN, status=HTTPStatus.UNAUTHORIZED)
         answer: HttpResponseBase | None = super().process_view(
             request, view_func, view_args, view_kwargs
         )

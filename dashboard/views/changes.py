@@ -1,11 +1,11 @@
 """The page of what changed: swaps, changelog, configs of the past, defects."""
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -20,12 +20,13 @@ from dashboard.queries.change_rows import COLUMNS, change_row, change_rows
 from dashboard.queries.changes import Part, faulty_entries, parts
 from dashboard.queries.swaps import swap_reports
 from dashboard.views.paging import page_of
-from dashboard.views.run_points import cells
+from dashboard.views.permalinks import until_today
+from dashboard.views.tables import Ending, Table, refused, table_answer
 from dashboard.vocabulary.changes import bands
 
 PAGE_SIZE = 25
 LISTS = frozenset({"dropped", "added"})
-TEXTS = frozenset({"text", "defects"})
+BRIEF = ("kinds", "at", "config_keys", "before", "after", "text", "pr", "run_id")
 
 
 class Shown(NamedTuple):
@@ -69,28 +70,28 @@ def changes(request: HttpRequest) -> HttpResponse:
         "retired": {key.key for key in named if key.is_retired},
         "shown": shown,
         "faulty": faulty_entries(filters) if "files" in shown else 0,
+        "permalink": until_today(request, filters.until),
         "is_empty": not any(part.page.paginator.count for part in shown.values()),
     }
     return render(request, "changes.html", context)
 
 
 @require_safe
-def changes_csv(request: HttpRequest) -> HttpResponse:
+def changes_file(request: HttpRequest, ending: Ending) -> HttpResponseBase:
     """Return every change that the filters leave, one row each."""
     named = named_keys()
     form = _form(request, named)
     if not form.is_valid():
-        return render(request, "changes.html", {"form": form}, status=400)
+        return refused(form.sentences)
     filters = ChangeFilters(**form.asked)
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = 'attachment; filename="changes.csv"'
-    writer = csv.writer(answer)
-    writer.writerow(COLUMNS)
-    for part in parts(filters, keys_meant(filters, named)):
+    rows = _rows(parts(filters, keys_meant(filters, named)))
+    return table_answer(request, Table("changes", COLUMNS, rows, brief=BRIEF), ending)
+
+
+def _rows(found: Iterable[Part]) -> Iterator[tuple[object, ...]]:
+    for part in found:
         for row in change_rows(part.found):
-            written = (_cell(name, getattr(row, name)) for name in COLUMNS)
-            writer.writerow(cells(written))
-    return answer
+            yield tuple(_cell(name, getattr(row, name)) for name in COLUMNS)
 
 
 def _form(request: HttpRequest, named: Sequence[NamedKey]) -> ChangeFilterForm:
@@ -109,9 +110,5 @@ def _shown(part: Part, form: ChangeFilterForm) -> Shown:
 
 
 def _cell(name: str, value: object) -> object:
-    """Write a list into one cell: places by bands, texts by lines, names by blanks."""
-    if not isinstance(value, list):
-        return value
-    if name in LISTS:
-        return "; ".join(bands(value))
-    return ("\n" if name in TEXTS else " ").join(map(str, value))
+    """Write places by bands; other lists stay lists."""
+    return bands(value) if name in LISTS else value

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -15,7 +16,8 @@ from dashboard.forms.unofficial import AskedRun
 from dashboard.queries.comparisons import RunsCompared, compared, details
 from dashboard.queries.run_verdicts import stored_run
 from dashboard.queries.told_verdicts import told_verdicts
-from dashboard.views.compare_parts import KeyShown, csv_rows
+from dashboard.views.compare_files import FILES
+from dashboard.views.compare_parts import KeyShown
 from dashboard.views.compare_states import (
     Obstacle,
     nothing_common,
@@ -24,10 +26,15 @@ from dashboard.views.compare_states import (
     side_of,
     unknown_place,
 )
-from dashboard.views.key_files import rows_csv
+from dashboard.views.permalinks import permalink
+from dashboard.views.tables import Ending, refused, table_answer
 
 # With more keys in common the page gives the verdicts, and a link for each.
 MOST_DETAILS = 4
+PINNED = (
+    "It names both runs. Where it names no attempt, all attempts of the run count, a "
+    "later one too; the noise is that from before the head's day."
+)
 
 
 @require_safe
@@ -47,19 +54,23 @@ def compare(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def compare_csv(request: HttpRequest) -> HttpResponse:
+def compare_file(
+    request: HttpRequest, ending: Ending, table: str = "deltas"
+) -> HttpResponseBase:
+    """Return one of the tables of the comparison, of all keys that it shows."""
+    if table not in FILES:
+        raise Http404(f"A comparison has no table {table}.")
     form = CompareForm(request.GET)
     if not form.is_valid() or not form.is_complete:
-        said = form.sentences or ["base and head: a run each is needed."]
-        return _text("\n".join(said), HTTPStatus.BAD_REQUEST)
+        return refused(form.sentences or ["base and head: a run each is needed."])
     found = _compared(form)
     if isinstance(found, Obstacle):
         is_told = found.status != HTTPStatus.OK
         status = found.status if is_told else HTTPStatus.NOT_FOUND
         return _text("\n".join((f"{found.title}.", *found.sentences)), status)
-    base, head = found.base.run.github_run_id, found.head.run.github_run_id
-    rows = csv_rows(_chosen(form, found), form.cleaned_data["sort"] or WORST)
-    return rows_csv(rows, f"compare-{base}-{head}.csv")
+    sort = form.cleaned_data["sort"] or WORST
+    made = FILES[table](found, _chosen(form, found), sort)
+    return table_answer(request, made.of(reverse("compare")), ending)
 
 
 def _text(body: str, status: HTTPStatus) -> HttpResponse:
@@ -123,6 +134,7 @@ def _context(
         "extending": places_text(found.extending),
         "is_narrowed": len(chosen) < len(found.verdicts),
         "verdicts": [(v, _narrowed(request.GET, v)) for v in found.verdicts],
+        "permalink": permalink(request, _sides(found), PINNED),
         "whole": _with(request.GET, key="", scenario=""),
     }
 
@@ -154,6 +166,12 @@ def _swapped(query: QueryDict, found: RunsCompared) -> str:
         base_attempt="",
         head_attempt="",
     )
+
+
+def _sides(found: RunsCompared) -> dict[str, str]:
+    """Return both sides as a link names them, their attempts in the same word."""
+    named = {"base": found.base.token, "head": found.head.token}
+    return {**named, "base_attempt": "", "head_attempt": ""}
 
 
 def _narrowed(query: QueryDict, verdict: SweepVerdict) -> str:

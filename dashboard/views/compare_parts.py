@@ -1,6 +1,6 @@
 """What the comparison of one key and scenario is made of, as its page shows it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -362,25 +362,3 @@ def _identity_texts(identity: SweepIdentity) -> dict[str, str]:
 
 def _joined(texts: Iterable[str]) -> str:
     return ", ".join(sorted(texts))
-
-
-def csv_rows(verdicts: Iterable[SweepVerdict], sort: str) -> Iterator[Iterable[object]]:
-    """Yield the delta tables of some keys as one, the header first.
-
-    Changes are fractions, values stand in the metric's unit.
-    """
-    yield (
-        *("config_key", "scenario", "verdict", "base_run_id", "base_attempt"),
-        *("head_run_id", "head_attempt", "deployment", "concurrency", "metric"),
-        *("unit", "base", "head", "change", "z", "flag"),
-    )
-    for verdict in verdicts:
-        base, head = verdict.base, verdict.head
-        for row in delta_rows(verdict, sort):
-            yield (
-                *(verdict.config_key, verdict.scenario, str(verdict.verdict)),
-                *(base.run_id if base else None, base.attempt if base else None),
-                *(head.run_id, head.attempt, row.deployment, row.concurrency),
-                *(row.metric.name, row.metric.unit, row.point.base, row.point.head),
-                *(row.point.change, row.point.z, row.word),
-            )

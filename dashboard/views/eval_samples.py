@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Any, cast
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
@@ -19,10 +20,16 @@ from dashboard.queries import eval_samples as queries
 from dashboard.queries.eval_samples import SamplePage
 from dashboard.queries.eval_standing import EvalStanding, eval_standings
 from dashboard.queries.run_parts import JudgedEval, judged
+from dashboard.views.tables import Ending, Table, refused, table_answer
 from dashboard.vocabulary.floors import Filter
 
 PAGE_SIZE = 20
 DRAWER = "drawer"
+FILE_COLUMNS = (
+    *("doc_id", "filter", "passed", "score", "prompt", "target", "answer"),
+    *("extracted", "run_id", "repository", "attempt", "config_key", "deployment"),
+    *("scenario", "concurrency", "task"),
+)
 
 
 class HtmxRequest(HttpRequest):
@@ -33,10 +40,7 @@ class HtmxRequest(HttpRequest):
 
 @require_safe
 def eval_samples(request: HtmxRequest, pk: int) -> HttpResponse:
-    related = ("config_key", "deployment", "run__repository")
-    result = EvalResult.objects.select_related(*related).filter(pk=pk).first()
-    if result is None or result.run.publication == Run.Publication.HIDDEN:
-        raise Http404("There is no such eval.")
+    result = _stored(pk)
     form = SamplesForm(request.GET)
     if not form.is_valid():
         said = {"sentences": form.sentences}
@@ -48,6 +52,50 @@ def eval_samples(request: HtmxRequest, pk: int) -> HttpResponse:
     answer = render(request, template, context)
     patch_vary_headers(answer, ["HX-Request", "HX-Target"])
     return answer
+
+
+@require_safe
+def eval_samples_file(
+    request: HttpRequest, pk: int, ending: Ending
+) -> HttpResponseBase:
+    """Return the documents of the page that is shown, a row per filter."""
+    result = _stored(pk)
+    form = SamplesForm(request.GET)
+    if not form.is_valid():
+        return refused(form.sentences)
+    shown = SamplesShown(result, form.cleaned_data)
+    page = reverse("eval_samples", args=[pk])
+    return table_answer(request, samples_table(shown).of(page), ending)
+
+
+def samples_table(shown: "SamplesShown") -> Table:
+    """Return question, answer and result of each document; texts are whole."""
+    result = shown.result
+    place = (
+        *(result.run.github_run_id, result.run.repository.full_name, result.attempt),
+        *(result.config_key.key, result.deployment.label, result.scenario),
+        *(result.concurrency, result.task),
+    )
+    rows = [
+        (
+            *(document.doc_id, found.filter, found.passed, found.score),
+            *(document.prompt, document.target, document.answer, found.extracted),
+            *place,
+        )
+        for document in shown.page.documents
+        for found in document.results
+    ]
+    about = {"eval": result.pk, "page": shown.number, "total": shown.page.total}
+    name = f"run-{result.run.github_run_id}-samples-{result.pk}"
+    return Table(name, FILE_COLUMNS, rows, about, brief=FILE_COLUMNS[:8])
+
+
+def _stored(pk: int) -> EvalResult:
+    related = ("config_key", "deployment", "run__repository")
+    result = EvalResult.objects.select_related(*related).filter(pk=pk).first()
+    if result is None or result.run.publication == Run.Publication.HIDDEN:
+        raise Http404("There is no such eval.")
+    return result
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -23,6 +25,7 @@ from dashboard.charts.exports import Words
 from dashboard.charts.frontier import Figure
 from dashboard.forms.evaluation import EvaluationForm
 from dashboard.forms.unofficial import asked_runs, rewritten
+from dashboard.models import Run
 from dashboard.queries import evaluation as queries
 from dashboard.queries.eval_gaps import eval_gaps
 from dashboard.queries.eval_standing import eval_standings
@@ -36,9 +39,10 @@ from dashboard.views.asked_runs import (
     waiting_for,
 )
 from dashboard.views.evaluation_columns import SORTS, columns, sorted_rows
-from dashboard.views.evaluation_csv import csv_rows
+from dashboard.views.evaluation_files import evals_table
 from dashboard.views.evaluation_rows import EvalRow, dots, gap_row, scored_row
-from dashboard.views.key_files import rows_csv
+from dashboard.views.permalinks import AS_OF, Permalink, permalink
+from dashboard.views.tables import Ending, refused, table_answer
 from dashboard.vocabulary.models import model_group
 
 MOST_RUNS = 8
@@ -73,13 +77,15 @@ def evaluation(request: HtmxRequest) -> HttpResponse:
 
 
 @require_safe
-def evaluation_csv(request: HttpRequest) -> HttpResponse:
+def evaluation_file(request: HttpRequest, ending: Ending) -> HttpResponseBase:
+    """Return the rows of the table as a file; asking for it fetches no run."""
     form = _form(request)
     if not form.is_valid():
-        said = "\n".join(form.sentences)
-        return HttpResponse(said, status=400, content_type="text/plain; charset=utf-8")
+        return refused(form.sentences)
     states = asked_states(request, form.unofficial.runs, may_ask=False)
-    return rows_csv(csv_rows(EvalsShown(form, states).rows), "evaluation.csv")
+    shown = EvalsShown(form, states)
+    about = {"title": shown.title, "as_of": shown.filters.moment}
+    return table_answer(request, evals_table(shown.rows, about), ending)
 
 
 def _form(request: HttpRequest) -> EvaluationForm:
@@ -207,8 +213,23 @@ def _context(
         "here": request.get_full_path(),
         "page_name": "evaluation",
         "query": request.GET.urlencode(),
+        "permalink": _permalink(request, shown),
         **_drawing(request, shown),
     }
+
+
+def _official_at(run: Run) -> datetime:
+    return run.published_at or run.created_at
+
+
+def _permalink(request: HttpRequest, shown: EvalsShown) -> Permalink:
+    """Return a link as of the newest official run that is listed."""
+    runs = [row.run for row in shown.rows if row.state is None]
+    newest = max(runs, key=_official_at, default=None)
+    if shown.filters.moment is not None or newest is None:
+        return permalink(request, {}, AS_OF.format("the day or run that was asked for"))
+    pins = {"asof_run": newest.github_run_id, "date": ""}
+    return permalink(request, pins, AS_OF.format(f"run {newest.github_run_id}"))
 
 
 def _drawing(request: HttpRequest, shown: EvalsShown) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """How many fetches people who are not logged in may cause, each and all together."""
 
-import ipaddress
-import re
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -12,11 +10,11 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from redis.exceptions import RedisError
 
+from dashboard.views.clients import client_network
+
 HOUR_S = 3600
-IPV6_PREFIX = 64
 # Long enough for whoever was first to store the request for a run.
 AT_ONCE_S = 5
-_BRACKETED = re.compile(r"\A\[([^\]]*)\](?::\d+)?\Z")
 
 log = structlog.get_logger(__name__)
 
@@ -79,33 +77,6 @@ def _count(client: str, hour: datetime) -> None:
 
 
 def _client(request: HttpRequest) -> str:
-    """Return a mark of the client: its address is not kept.
-
-    Behind a trusted proxy the address that the proxy itself saw counts. A whole IPv6
-    network of 64 bits is one client.
-    """
-    address = request.META.get("REMOTE_ADDR", "")
-    if settings.FRONTIERBOARD_TRUST_PROXY:
-        seen = request.META.get("HTTP_X_FORWARDED_FOR", "").rpartition(",")[2].strip()
-        address = seen or address
-    mark = salted_hmac("fetches", _network(address), algorithm="sha256")
+    """Return a mark of the client: its address is not kept."""
+    mark = salted_hmac("fetches", client_network(request), algorithm="sha256")
     return mark.hexdigest()[:24]
-
-
-def _network(address: str) -> str:
-    """Return what one client has: an IPv4 address or the network of an IPv6 one.
-
-    Some proxies write the port behind it, and IPv4 as a part of IPv6.
-    """
-    host = _BRACKETED.sub(r"\1", address)
-    if host.count(":") == 1:
-        host = host.partition(":")[0]
-    try:
-        parsed = ipaddress.ip_address(host)
-    except ValueError:
-        return address
-    if isinstance(parsed, ipaddress.IPv4Address):
-        return str(parsed)
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.IPv6Network((int(parsed), IPV6_PREFIX), strict=False))

@@ -6,9 +6,11 @@ from typing import Any
 
 import orjson
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.safestring import SafeString
 from django.views.decorators.http import condition, require_safe
 from django_htmx.middleware import HtmxDetails
 
@@ -17,6 +19,7 @@ from dashboard.analysis.eval_gate import RULE
 from dashboard.caching import data_etag
 from dashboard.charts.exports import export_layout, html_document, titled
 from dashboard.charts.frontier import Figure
+from dashboard.charts.still import still
 from dashboard.forms.inference import InferenceForm
 from dashboard.forms.options import (
     axis_options,
@@ -24,6 +27,7 @@ from dashboard.forms.options import (
     filter_options,
     offload_options,
 )
+from dashboard.forms.selection import ALL_ROWS
 from dashboard.forms.unofficial import rewritten
 from dashboard.queries import inference as queries
 from dashboard.queries.notices import Subject, notes_about
@@ -34,22 +38,30 @@ from dashboard.views.asked_runs import (
 )
 from dashboard.views.inference_parts import (
     Shown,
+    noted,
     nothing,
     ranking,
     shown_of,
     words,
 )
 from dashboard.views.model_change import forget_former_model
+from dashboard.views.permalinks import AS_OF, Permalink, as_of_today, permalink
+from dashboard.views.point_files import points_table
 from dashboard.views.point_tables import (
     Block,
-    csv_answer,
+    first_rows,
     sorted_rows,
     table_columns,
     table_metrics,
     table_rows,
 )
+from dashboard.views.tables import Ending, table_answer
 from dashboard.vocabulary.metrics import METRICS
+from dashboard.vocabulary.prices import custom_text
 from dashboard.vocabulary.scenarios import scenario_label
+
+# A longer table takes longer than its chart; the rest is one link away.
+MOST_ROWS = 200
 
 # A script asks for the part that changes; anything else gets the page.
 PARTS = {
@@ -98,7 +110,7 @@ def _answer(
         context = {"chosen": shown.chosen, **_asked(request, form, shown)}
     else:
         context = {**_page(request, form, shown), "dropped": dropped}
-    answer = render(request, PARTS.get(part, "inference.html"), context)
+    answer = render(request, PARTS[part] if part else "inference.html", context)
     if part == "view" and _part(request) == "asked":
         answer["HX-Retarget"], answer["HX-Reswap"] = "#view", "innerHTML"
     if states:
@@ -107,14 +119,17 @@ def _answer(
 
 
 @require_safe
-@condition(etag_func=data_etag)
-def inference_csv(request: HttpRequest) -> HttpResponse:
+@condition(etag_func=lambda request, **_asked: data_etag(request))
+def inference_points(request: HttpRequest, ending: Ending) -> HttpResponseBase:
+    """Return the rows of the table as a file."""
     form = _form(request)
     if not form.is_valid():
         return _refused(form)
     shown = _shown(request, form)
     chosen = shown.chosen
-    return csv_answer(_blocks(shown), chosen.x, chosen.y, f"{_filename(shown)}.csv")
+    about = {"title": shown.title, "as_of": chosen.moment, "scenario": chosen.scenario}
+    table = points_table(_blocks(shown), chosen.x, chosen.y, _filename(shown), about)
+    return table_answer(request, table.of(reverse("inference")), ending)
 
 
 @require_safe
@@ -165,10 +180,13 @@ def _form(request: HttpRequest) -> InferenceForm:
 
 
 def _part(request: HtmxRequest) -> str:
+    """Return the part that is asked for; empty where it is the whole page."""
     if not request.htmx:
         return ""
-    # What Back asks for names no target: it is the whole view.
-    return "view" if request.htmx.history_restore_request else request.htmx.target or ""
+    if request.htmx.history_restore_request:
+        return "view"  # what Back asks for names no target
+    target = request.htmx.target or ""
+    return target if target in PARTS else ""
 
 
 def _refused(form: InferenceForm) -> HttpResponse:
@@ -238,6 +256,22 @@ def _page(request: HtmxRequest, form: InferenceForm, shown: Shown) -> dict[str, 
     return context
 
 
+def _permalink(request: HttpRequest, shown: Shown) -> Permalink:
+    """Return a link as of the newest official run that is drawn.
+
+    Prices follow the day: where they count, today is pinned with them.
+    """
+    sweeps = [sweep for curve in shown.curves for sweep in curve.sweeps]
+    newest = max(sweeps, key=lambda sweep: sweep.official_at, default=None)
+    chosen = shown.chosen.moment
+    if chosen is not None or newest is None:
+        return permalink(request, {}, AS_OF.format("the day or run that was asked for"))
+    if shown.chosen.is_priced:
+        return as_of_today(request, shown.now.date())
+    pins = {"asof_run": newest.run_id, "date": ""}
+    return permalink(request, pins, AS_OF.format(f"run {newest.run_id}"))
+
+
 def _subjects(shown: Shown) -> Iterator[Subject]:
     for curve in shown.all_curves:
         for sweep in curve.sweeps:
@@ -275,6 +309,10 @@ def _filters(
         "options": filter_options(chosen, offered),
         "groups": check_groups(chosen, offered),
         "offloads": offload_options(chosen),
+        "given": {
+            "price": custom_text(chosen.custom.price),
+            "kw": custom_text(chosen.custom.kw),
+        },
         "axes": {
             "x": axis_options(chosen.x, present),
             "y": axis_options(chosen.y, present),
@@ -289,9 +327,13 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
     has_disaggregated = any(bool(b.points["disagg"].any()) for b in blocks)
     metrics = table_metrics(chosen.x, chosen.y, has_disaggregated=has_disaggregated)
     layout = export_layout(words(request, shown), len(shown.all_curves), None)
+    listed = blocks if chosen.all_rows else first_rows(blocks, MOST_ROWS)
     ghosts = [] if shown.former is None else shown.former[1]
     return {
         "figure": figure if is_drawn else None,
+        "still": ""
+        if isinstance(figure, str)
+        else SafeString(still(figure, chosen.hidden)),
         "alone": layout,
         "filename": _filename(shown),
         "reason": None if is_drawn else figure,
@@ -299,15 +341,21 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
         "columns": table_columns(
             metrics, chosen.sort, request.GET, has_overlays=len(blocks) > 1
         ),
-        "rows": table_rows(blocks, metrics),
+        "rows": table_rows(listed, metrics),
+        "points_count": sum(len(block.points) for block in blocks),
+        "with_all_rows": _with(request.GET, rows=ALL_ROWS),
         "official_rows": len(shown.rows),
         "standings": shown.points["standing"].value_counts().to_dict(),
+        "noted": noted(shown),
+        "is_priced": chosen.is_priced,
         "partial": [c.sweep for c in shown.curves if not c.sweep.is_complete],
         "held": [sweep for entry in shown.legend for sweep in entry.lineage.held],
         "has_disaggregated": has_disaggregated,
+        "has_overlaid": any(overlay.curves for overlay in shown.overlays),
         "ghosts": ghosts,
         "without_ghosts": _with(request.GET, ghost="0"),
         "with_ghosts": _without(request.GET, {"ghost"}),
         "swaps": shown.swaps,
+        "permalink": _permalink(request, shown),
         **ranking(shown),
     }

@@ -11,7 +11,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from dashboard.analysis.axis_notes import AxisNote, axis_note
 from dashboard.analysis.curves import Curve, SweepFacts, curves
+from dashboard.analysis.derived import GPU_COLUMNS, HARDWARE_COLUMNS
 from dashboard.analysis.eval_gate import RULE
 from dashboard.analysis.lineage import Lineage, Opening, lineages
 from dashboard.analysis.ranking import best_at, farthest
@@ -26,18 +28,22 @@ from dashboard.charts.theme import Look
 from dashboard.forms.inference import InferenceForm
 from dashboard.forms.selection import Selection
 from dashboard.queries import inference as queries
+from dashboard.queries.prices import prices_at
 from dashboard.views.asked_runs import AskedState
 from dashboard.views.overlays import RunOverlay, placed, run_overlay
 from dashboard.views.point_tables import in_table_order, with_openings
 from dashboard.vocabulary.hardware import hardware_order
 from dashboard.vocabulary.metrics import METRICS
 from dashboard.vocabulary.models import model_group
+from dashboard.vocabulary.prices import Prices
 from dashboard.vocabulary.scenarios import scenario_label, scenario_order
 
 OLD = timedelta(days=30)
 # So long a line wears a mark after its history broke, and what was before is drawn.
 LATELY = timedelta(days=30)
 MOST_RUNS = 8
+# What the notes at the axes are made of.
+NOTED = [*HARDWARE_COLUMNS, *GPU_COLUMNS]
 
 
 class LegendEntry(NamedTuple):
@@ -97,7 +103,7 @@ class Shown:
         found = []
         for state in self.asked:
             sweeps = self.overlaid.get(state.asked.run_id, ())
-            overlay = run_overlay(state, sweeps, self.chosen, drawn)
+            overlay = run_overlay(state, sweeps, self.chosen, drawn, self.prices)
             found.append(overlay)
             # A merge and the run that it publishes are the same points.
             if state.asked.attempt is None:
@@ -122,9 +128,28 @@ class Shown:
         return sorted(found, key=_legend_order)
 
     @cached_property
+    def prices(self) -> Prices | None:
+        """The prices and power of the day shown, None where no axis needs them."""
+        chosen = self.chosen
+        if not chosen.is_priced:
+            return None
+        return prices_at(chosen.moment or self.now, chosen.custom)
+
+    @cached_property
+    def axis_notes(self) -> dict[str, AxisNote]:
+        """What is said at each axis of the points that are drawn."""
+        above = [o.points for o in self.overlays if o.curves]
+        frames = [frame for frame in (self.points, *above) if not frame.empty]
+        if not frames:
+            return {"x": AxisNote(), "y": AxisNote()}
+        every = pd.concat([frame[NOTED] for frame in frames])
+        axes = {"x": self.chosen.x, "y": self.chosen.y}
+        return {a: axis_note(every, name, self.prices) for a, name in axes.items()}
+
+    @cached_property
     def points(self) -> pd.DataFrame:
         """The points that pass the filters, with their standing, in legend order."""
-        found = placed(self.matching, self.chosen)
+        found = placed(self.matching, self.chosen, prices=self.prices)
         return in_table_order(found, self.matching, self.chosen.x)
 
     @cached_property
@@ -214,13 +239,19 @@ class Shown:
             for key, lineage in self.lineages.items()
             if lineage.former_curve and (self.chosen.has_ghosts or self._lately(key))
         ]
-        return (placed(found, self.chosen), found) if found else None
+        if not found:
+            return None
+        return placed(found, self.chosen, prices=self.prices), found
 
     @cached_property
     def figure(self) -> Figure | str:
         """The chart, or why there is none."""
         chosen = self.chosen
-        axes = Axes(chosen.x, chosen.y, chosen.log_x, chosen.log_y, chosen.zoom)
+        notes = self.axis_notes
+        axes = Axes(
+            *(chosen.x, chosen.y, chosen.log_x, chosen.log_y, chosen.zoom),
+            notes=(notes["x"].text, notes["y"].text),
+        )
         above = [overlay.drawing for overlay in self.overlays if overlay.curves]
         return frontier_figure(
             self.rows, self.curves, axes, self.former, above, self.openings
@@ -299,6 +330,7 @@ def words(request: HttpRequest, shown: Shown) -> Words:
     lines = [
         f"Current official sweeps as of {day} (UTC): {counts}",
         *([f"Eval-gated. {RULE}"] if shown.chosen.gate else []),
+        *noted(shown),
         f"Runs {named}{more}",
         *(f"Dashed, marked with x: {o.words}" for o in shown.overlays if o.curves),
         f"Source: Frontierboard, {request.build_absolute_uri(place + query)}",
@@ -306,6 +338,16 @@ def words(request: HttpRequest, shown: Shown) -> Words:
     above = [str(o.state.asked.run_id) for o in shown.overlays if o.curves]
     watermark = f"unofficial run {', '.join(above)}" if above else ""
     return Words(shown.title, lines, watermark)
+
+
+def noted(shown: Shown) -> list[str]:
+    """Return what is said of the axes, a line for each that something is said of."""
+    found = []
+    for axis, note in shown.axis_notes.items():
+        metric = METRICS[getattr(shown.chosen, axis)]
+        if note.sentences:
+            found.append(f"{metric.label}: {'; '.join(note.sentences)}")
+    return found
 
 
 def nothing(form: InferenceForm) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import UTC, date
 from http import HTTPStatus
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,10 +23,12 @@ from dashboard.models import ChangelogEntry
 from dashboard.queries import key_changes as changes
 from dashboard.queries.key_history import official_history, stored_key
 from dashboard.queries.keys import nearest_keys
-from dashboard.views.key_files import FILES, table_csv
+from dashboard.views.key_files import FILES, key_table
 from dashboard.views.key_parts import KeyShown
-from dashboard.views.key_timeline import pulls_of, sweep_items, timeline
+from dashboard.views.key_timeline import TimelineItem, pulls_of, sweep_items, timeline
+from dashboard.views.permalinks import Permalink, permalink
 from dashboard.views.point_tables import Block, table_metrics, table_rows
+from dashboard.views.tables import Ending, refused, table_answer
 from dashboard.vocabulary.links import pull_link
 from dashboard.vocabulary.scenarios import scenario_label, scenario_order
 
@@ -53,17 +57,20 @@ def key(request: HttpRequest, key: str) -> HttpResponse:
 
 @require_safe
 @condition(etag_func=lambda request, **_asked: data_etag(request))
-def key_csv(request: HttpRequest, key: str, table: str) -> HttpResponse:
+def key_file(
+    request: HttpRequest, key: str, table: str, ending: Ending
+) -> HttpResponseBase:
+    """Return one of the tables of the page as a file."""
     stored = stored_key(key)
     if stored is None or table not in FILES:
         raise Http404(f"There is no table {table} of a key of this name.")
     sweeps = official_history(stored)
     form = KeyForm(request.GET, sweeps)
     if not form.is_valid():
-        said = "\n".join(form.sentences)
-        return HttpResponse(said, status=400, content_type="text/plain; charset=utf-8")
+        return refused(form.sentences)
     sweeps = _with_pulls(sweeps, changes.changelog(stored.key))
-    return table_csv(KeyShown(stored, form.view, sweeps), table)
+    found = key_table(KeyShown(stored, form.view, sweeps), table)
+    return table_answer(request, found.of(reverse("key", args=[key])), ending)
 
 
 def _not_stored(request: HttpRequest, key: str) -> HttpResponse:
@@ -105,9 +112,28 @@ def _facts(request: HttpRequest, form: KeyForm, shown: KeyShown) -> dict[str, An
         "query": request.GET.urlencode(),
         "current": shown.history.current,
         "gate_rule": RULE,
+        "today": _without_as_of(request.GET),
+        "permalink": _permalink(request, shown),
         "other_gate": _with_gate(request.GET, is_on=not shown.view.gate),
         "held": [s for s in reversed(shown.history.sweeps) if s.is_held],
     }
+
+
+def _without_as_of(query: QueryDict) -> str:
+    changed = query.copy()
+    changed.pop("as_of", None)
+    return changed.urlencode()
+
+
+def _permalink(request: HttpRequest, shown: KeyShown) -> Permalink:
+    """Return a link as of the day asked for, else of today."""
+    day = shown.view.as_of or timezone.now().astimezone(UTC).date()
+    said = (
+        f"It is as of {day} (UTC): later official sweeps, their evals and changes are "
+        "left out. Triage and corrections are those of when the link is opened."
+    )
+    pins = {"as_of": day, "scenario": shown.view.scenario}
+    return permalink(request, pins, said)
 
 
 def _with_gate(query: QueryDict, *, is_on: bool) -> str:
@@ -149,14 +175,20 @@ def _words(request: HttpRequest, shown: KeyShown, title: str) -> Words:
     named = ", ".join(runs[:MOST_RUNS])
     more = f" and {len(runs) - MOST_RUNS} more" if len(runs) > MOST_RUNS else ""
     place = request.build_absolute_uri(request.get_full_path())
+    day = shown.view.as_of or timezone.now().date()
     return Words(
         f"{title}, {scenario_label(shown.view.scenario)}",
         [
-            f"Official sweeps as of {timezone.now():%Y-%m-%d} (UTC): {len(runs)}",
+            f"Official sweeps as of {day} (UTC): {len(runs)}",
             f"Runs {named}{more}",
             f"Source: Frontierboard, {place}",
         ],
     )
+
+
+def _is_by(item: TimelineItem, day: date) -> bool:
+    """Tell whether something changed by a day; what is undated came at any time."""
+    return item.at is None or item.at.astimezone(UTC).date() <= day
 
 
 def _changes(shown: KeyShown, entries: Sequence[ChangelogEntry]) -> dict[str, Any]:
@@ -170,6 +202,8 @@ def _changes(shown: KeyShown, entries: Sequence[ChangelogEntry]) -> dict[str, An
         notices=notices,
     )
     regressions = changes.regressions(shown.key, shown.view.scenario)
+    if shown.view.as_of is not None:
+        items = [item for item in items if _is_by(item, shown.view.as_of)]
     return {
         "items": items,
         "notices": notices,

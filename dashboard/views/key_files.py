@@ -1,102 +1,105 @@
-"""What the page of a key shows, as CSV: the same rows, units in the headers."""
+"""What the page of a key shows, as files: the same rows, units in the headers."""
 
-import csv
-import re
-from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
-
-from django.http import HttpResponse
+from collections.abc import Callable, Mapping
 
 from dashboard.analysis.changes import sentence
 from dashboard.views.key_parts import KeyShown
-from dashboard.views.point_tables import Block, csv_answer
-from dashboard.views.run_points import cells
-from dashboard.vocabulary.texts import one_line
-
-LONGEST_CELL = 4000
-Rows = Iterator[Iterable[object]]
+from dashboard.views.point_files import points_table
+from dashboard.views.point_tables import Block
+from dashboard.views.tables import Table
+from dashboard.vocabulary.links import repository_of
 
 
-def table_csv(shown: KeyShown, table: str) -> HttpResponse:
-    """Return one of the ``FILES`` of the page as a download."""
+def key_table(shown: KeyShown, table: str) -> Table:
+    """Return one of the ``FILES`` of the page."""
     view = shown.view
-    named = "-".join(filter(None, (shown.key.key, view.scenario, table)))
-    filename = f"{re.sub(r'[^a-zA-Z0-9.-]', '_', named)}.csv"
+    name = "-".join(filter(None, (shown.key.key, view.scenario, table)))
+    about = {
+        "config_key": shown.key.key,
+        "scenario": view.scenario,
+        "as_of": view.as_of,
+    }
     if table in TABLES:
-        return rows_csv(TABLES[table](shown), filename)
+        return TABLES[table](shown, name, about)
     blocks = [Block(shown.points)] if shown.history.current else []
-    return csv_answer(blocks, shown.x.name, shown.y.name, filename)
+    return points_table(blocks, shown.x.name, shown.y.name, name, about)
 
 
-def rows_csv(rows: Iterable[Iterable[object]], filename: str) -> HttpResponse:
-    """Return rows, the header first, as a CSV download; what is missing is blank."""
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{filename}"'
-    csv.writer(answer).writerows(cells(map(_cell, row)) for row in rows)
-    return answer
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return one_line(value, LONGEST_CELL) if isinstance(value, str) else value
-
-
-def _history(shown: KeyShown) -> Rows:
+def _history(shown: KeyShown, name: str, about: Mapping[str, object]) -> Table:
     names = [f"{one.name}: {shown.value_title}" for one in shown.series]
     bounds = [f"{one.name}: {end}" for one in shown.series for end in ("low", "high")]
-    yield (
+    columns = (
         *("config_key", "scenario", "official_at", "run_id", "pr_number", "state"),
         *("segment", "checkpoint", "image", "received", "planned", "changes"),
         *names,
         *(bounds if shown.has_bounds else ()),
+        *("measured_at", "repository", "run_url"),
     )
+    rows = []
     for sweep, values in shown.rows:
         facts = sweep.facts
         ends = [e for v in values for e in ((v.low, v.high) if v else (None, None))]
-        yield (
-            *(facts.config_key, facts.scenario, sweep.at, facts.run_id),
-            *(sweep.pull.number if sweep.pull else None, sweep.state, sweep.segment),
-            *(facts.checkpoint, facts.image, facts.received, facts.planned),
-            "; ".join(map(sentence, sweep.changes)),
-            *(value.value if value else None for value in values),
-            *(ends if shown.has_bounds else ()),
+        rows.append(
+            (
+                *(facts.config_key, facts.scenario, sweep.at, facts.run_id),
+                sweep.pull.number if sweep.pull else None,
+                *(sweep.state, sweep.segment, facts.checkpoint or None),
+                *(facts.image or None, facts.received, facts.planned),
+                list(map(sentence, sweep.changes)),
+                *(value.value if value else None for value in values),
+                *(ends if shown.has_bounds else ()),
+                *(facts.measured_at, repository_of(facts.run_url) or None),
+                facts.run_url or None,
+            )
         )
+    brief = ("official_at", "run_id", "state", "checkpoint", "received", *names)
+    return Table(name, columns, rows, about, brief=(*brief, "planned", "changes"))
 
 
-def _grid(shown: KeyShown) -> Rows:
-    metric = shown.y.column
-    yield (
-        *("config_key", "scenario", "deployment", "concurrency", metric, "change"),
-        *("last_measured_at", "last_run_id", "is_current", "event", "event_run_id"),
+def _grid(shown: KeyShown, name: str, about: Mapping[str, object]) -> Table:
+    columns = (
+        *("config_key", "scenario", "deployment", "concurrency", shown.y.column),
+        *("change", "last_measured_at", "last_run_id", "is_current", "event"),
+        *("event_run_id", "checkpoint", "image", "repository"),
     )
-    for cell in shown.grid.cells:
-        yield (
+    rows = [
+        (
             *(shown.key.key, shown.view.scenario, cell.deployment, cell.concurrency),
             *(cell.value, cell.change, cell.last.at, cell.last.facts.run_id),
-            *(cell.is_current, cell.event, cell.by.facts.run_id if cell.by else None),
+            *(cell.is_current, cell.event or None),
+            cell.by.facts.run_id if cell.by else None,
+            *(cell.last.facts.checkpoint or None, cell.last.facts.image or None),
+            repository_of(cell.last.facts.run_url) or None,
         )
+        for cell in shown.grid.cells
+    ]
+    return Table(name, columns, rows, about, brief=columns[2:11])
 
 
-def _evals(shown: KeyShown) -> Rows:
-    yield (
+def _evals(shown: KeyShown, name: str, about: Mapping[str, object]) -> Table:
+    columns = (
         *("config_key", "scenario", "official_at", "run_id", "deployment"),
         *("concurrency", "task", "strict", "flexible", "score", "n", "low", "high"),
-        *("floor", "outcome", "segment", "results", "spread", "unstable"),
+        *("floor", "outcome", "segment", "results", "spread", "unstable", "attempt"),
     )
+    rows = []
     for scored in shown.evals:
         result, reached = scored.result, scored.reached
-        yield (
-            *(shown.key.key, shown.view.scenario, scored.at),
-            *(result.run.github_run_id, result.deployment.label, result.concurrency),
-            *(result.task, result.strict, result.flexible, result.score, result.n),
-            *((reached.low, reached.high) if reached else (None, None)),
-            *(scored.floor, scored.outcome, scored.segment, len(scored.repeats)),
-            *(scored.spread, scored.is_unstable),
+        rows.append(
+            (
+                *(shown.key.key, shown.view.scenario, scored.at),
+                *(result.run.github_run_id, result.deployment.label),
+                *(result.concurrency, result.task, result.strict, result.flexible),
+                *(result.score, result.n),
+                *((reached.low, reached.high) if reached else (None, None)),
+                *(scored.floor, scored.outcome, scored.segment, len(scored.repeats)),
+                *(scored.spread, scored.is_unstable, result.attempt),
+            )
         )
+    return Table(name, columns, rows, about, brief=columns[2:15])
 
 
-TABLES: dict[str, Callable[[KeyShown], Rows]] = {
+TABLES: dict[str, Callable[[KeyShown, str, Mapping[str, object]], Table]] = {
     "history": _history,
     "grid": _grid,
     "evals": _evals,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from dashboard.analysis.axis_notes import axis_note
 from dashboard.analysis.curves import Curve
 from dashboard.analysis.eval_gate import RULE
 from dashboard.analysis.history import (
@@ -34,8 +35,9 @@ from dashboard.models import ConfigKey
 from dashboard.queries import inference as point_queries
 from dashboard.queries.key_history import KeyEval, history_points, official_evals
 from dashboard.queries.point_evals import with_evals
+from dashboard.queries.prices import prices_at
 from dashboard.views.point_tables import in_table_order
-from dashboard.vocabulary.metrics import METRICS, Metric, default_axes
+from dashboard.vocabulary.metrics import METRICS, PRICED, Metric, default_axes
 from dashboard.vocabulary.scenarios import AGENTIC, scenario_label
 
 
@@ -65,8 +67,9 @@ class KeyShown:
     @cached_property
     def history(self) -> History:
         """The sweeps of the scenario shown, oldest first."""
-        here = (s for s in self.sweeps if s.facts.scenario == self.view.scenario)
-        return history_of(here)
+        view = self.view
+        here = (s for s in self.sweeps if s.facts.scenario == view.scenario)
+        return history_of(filter(view.holds, here))
 
     @property
     def x(self) -> Metric:
@@ -227,8 +230,16 @@ class KeyShown:
         if self.view.show == EVALS:
             return "Score (fraction)"
         if self.view.show == POINT:
-            return METRICS[self.view.metric].title
+            return self._metric_title
         return f"Best {self.y.phrase} ({self.y.unit})"
+
+    @property
+    def _metric_title(self) -> str:
+        """The metric with its unit, and whose prices and which GPUs count."""
+        name = self.view.metric
+        prices = prices_at(None) if name in PRICED else None
+        said = axis_note(self.history_points, name, prices)
+        return "; ".join([METRICS[name].title, *said.sentences])
 
     @property
     def heading(self) -> str:

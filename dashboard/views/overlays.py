@@ -20,6 +20,7 @@ from dashboard.queries.point_evals import with_evals
 from dashboard.views.asked_runs import AskedState
 from dashboard.views.point_tables import in_table_order
 from dashboard.vocabulary.models import model_group
+from dashboard.vocabulary.prices import Prices
 from dashboard.vocabulary.scenarios import scenario_label
 
 
@@ -168,6 +169,7 @@ def run_overlay(
     sweeps: Sequence[SweepFacts],
     chosen: Selection,
     drawn: AbstractSet[int],
+    prices: Prices | None = None,
 ) -> RunOverlay:
     """Hold a run against a selection; sweeps that are ``drawn`` are not drawn again."""
     # From when on something is official says nothing of a run that is not.
@@ -176,7 +178,8 @@ def run_overlay(
     matching = curves(s for s in here if s.sweep_id not in drawn and s.received)
     attempt = state.asked.attempt
     counting = Q(attempt=attempt, is_excluded=False)
-    points = placed(matching, chosen, queries.COUNTING if attempt is None else counting)
+    counted = queries.COUNTING if attempt is None else counting
+    points = placed(matching, chosen, counted, prices)
     keys = set(points["config_key"])
     return RunOverlay(
         state=state,
@@ -189,12 +192,16 @@ def run_overlay(
 
 
 def placed(
-    drawn: Sequence[Curve], chosen: Selection, counting: Q = queries.COUNTING
+    drawn: Sequence[Curve],
+    chosen: Selection,
+    counting: Q = queries.COUNTING,
+    prices: Prices | None = None,
 ) -> pd.DataFrame:
     """Return the points of the curves that pass, with their standing in their curve."""
     filters = chosen.filters
     where = queries.places(filters.deployment, filters.offload, filters.spec)
-    found = with_evals(queries.points(drawn, (chosen.x, chosen.y), where, counting))
+    axes = (chosen.x, chosen.y)
+    found = with_evals(queries.points(drawn, axes, where, counting, prices))
     if chosen.gate:
         found = found[found["is_gated_in"].astype(bool)]
     standing = standings(found, "config_key", chosen.x, chosen.y)

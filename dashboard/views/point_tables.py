@@ -1,12 +1,11 @@
-"""The rows of a chart as a table and as CSV: the same rows, units in the headers."""
+"""The rows of a chart as a table, units in the headers; point_files.py makes files."""
 
-import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-from django.http import HttpResponse, QueryDict
+from django.http import QueryDict
 from django.urls import reverse
 
 from dashboard.analysis.curves import Curve, SweepFacts, by_sweep
@@ -14,7 +13,6 @@ from dashboard.analysis.lineage import Opening
 from dashboard.charts.frontier import overlay_key
 from dashboard.vocabulary.acceptance import UNKNOWN
 from dashboard.vocabulary.metrics import DERIVED, METRICS, Metric
-from dashboard.vocabulary.texts import one_line
 
 AriaSort = Literal["", "ascending", "descending"]
 
@@ -28,31 +26,8 @@ SHOWN = (
     "median_tpot",
     "median_e2el",
 )
-EXPORTED = (
-    *SHOWN,
-    "p90_intvty",
-    "p90_ttft",
-    "p90_e2el",
-)
-PROVENANCE = (
-    "config_key",
-    "scenario",
-    "deployment",
-    "concurrency",
-    "gpus",
-    "prefill_gpus",
-    "decode_gpus",
-    "standing",
-)
-SOURCES = (
-    *("run_id", "run_url", "attempt", "measured_at", "checkpoint", "image"),
-    *("acceptance", "acceptance_length"),
-)
-# With what the segment of a point's line began; blank where no break is known.
-SEGMENT = ("swapped_from", "segment_began_at")
 OFFICIAL = "official"
-LONGEST_CELL = 4000
-FORMULA_STARTS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")  # and full-width
+_MOMENT = "datetime64[us, UTC]"
 
 
 class PointRow(NamedTuple):
@@ -97,25 +72,28 @@ def in_table_order(
 ) -> pd.DataFrame:
     """Return the rows curve by curve as the legend lists them, then by ``x``."""
     order = {curve.config_key: place for place, curve in enumerate(curves)}
-    placed = _with_acceptance(points, curves)
-    placed = placed.assign(place=points["config_key"].map(order))
+    dates = {pk: sweep.official_at for pk, sweep in by_sweep(curves).items()}
+    official = [dates[sweep_id] for sweep_id in points["sweep_id"].tolist()]
+    placed = _with_acceptance(points, curves).assign(
+        place=[order[key] for key in points["config_key"].tolist()],
+        official_at=pd.Series(official, index=points.index, dtype=_MOMENT),
+    )
     return placed.sort_values(["place", x, "point_id"], kind="stable")
 
 
 def _with_acceptance(points: pd.DataFrame, curves: Sequence[Curve]) -> pd.DataFrame:
     """Return the rows with source, length and label of those that speculate."""
     sweeps = by_sweep(curves)
-    told = [
-        _acceptance(sweeps[sweep_id], deployment)
-        for sweep_id, deployment in zip(
-            points["sweep_id"], points["deployment"], strict=True
-        )
-    ]
-    columns = ["acceptance", "acceptance_length", "acceptance_label"]
+    places = list(
+        zip(points["sweep_id"].tolist(), points["deployment"].tolist(), strict=True)
+    )
+    told = {place: _acceptance(sweeps[place[0]], place[1]) for place in set(places)}
+    rows = [told[place] for place in places]
+    lengths = [length for _, length, _ in rows]
     return points.assign(
-        **pd.DataFrame(told, columns=columns, index=points.index).astype(
-            {"acceptance_length": float}
-        )
+        acceptance=[source for source, _, _ in rows],
+        acceptance_length=pd.Series(lengths, index=points.index, dtype=float),
+        acceptance_label=[label for _, _, label in rows],
     )
 
 
@@ -131,13 +109,18 @@ def with_openings(
     points: pd.DataFrame, openings: Mapping[str, Opening]
 ) -> pd.DataFrame:
     """Return the rows with the break, by config key, that began their segment."""
-    keys = points["config_key"]
-    began = {key: opening.at for key, opening in openings.items()}
+    keys = points["config_key"].tolist()
+    began = [openings[key].at if key in openings else None for key in keys]
+
+    def words(told: Callable[[Opening], str]) -> pd.Series:
+        by_key = {key: told(opening) for key, opening in openings.items()}
+        return pd.Series([by_key.get(key) for key in keys], points.index, dtype=object)
+
     return points.assign(
-        swapped_from=keys.map({k: o.swapped_from for k, o in openings.items()}),
-        segment_began_at=pd.to_datetime(keys.map(began), utc=True),
-        opening=keys.map({k: o.sentence for k, o in openings.items()}),
-        opening_badge=keys.map({k: o.badge for k, o in openings.items()}),
+        swapped_from=words(lambda opening: opening.swapped_from),
+        segment_began_at=pd.Series(began, index=points.index, dtype=_MOMENT),
+        opening=words(lambda opening: opening.sentence),
+        opening_badge=words(lambda opening: opening.badge),
     )
 
 
@@ -213,6 +196,15 @@ def sorted_rows(points: pd.DataFrame, sort: str) -> pd.DataFrame:
     )
 
 
+def first_rows(blocks: Sequence[Block], most: int) -> list[Block]:
+    """Return the blocks cut to so many rows together."""
+    cut = []
+    for block in blocks:
+        cut.append(block._replace(points=block.points.head(most)))
+        most -= len(cut[-1].points)
+    return cut
+
+
 def table_rows(blocks: Sequence[Block], metrics: Sequence[Metric]) -> list[PointRow]:
     """Return the rows of a table; a value that was not measured is None."""
     names = [metric.name for metric in metrics]
@@ -228,52 +220,23 @@ def table_rows(blocks: Sequence[Block], metrics: Sequence[Metric]) -> list[Point
             block.publication if is_told else "",
         )
         for block in blocks
-        for point in block.points.to_dict("records")
+        for point in _records(block.points, names)
     ]
 
 
-def csv_answer(blocks: Sequence[Block], x: str, y: str, filename: str) -> HttpResponse:
-    """Return the rows as a CSV download. A value that was not measured is blank."""
-    metrics = [METRICS[name] for name in dict.fromkeys((x, y, *EXPORTED))]
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="{filename}"'
-    writer = csv.writer(answer)
-    ends = ("flags", "eval", "publication", *SOURCES, *SEGMENT)
-    writer.writerow([*PROVENANCE, *(m.column for m in metrics), *ends])
-    for block in blocks:
-        writer.writerows(_csv_rows(block, metrics))
-    return answer
+# What a row writes of its point beside metrics; frames without openings lack some.
+_WRITTEN = (
+    *("point_id", "config_key", "deployment", "concurrency", "gpus", "standing"),
+    *("flags", "eval", "checkpoint", "run_id", "acceptance_label"),
+    *("opening", "opening_badge", "segment_began_at"),
+)
 
 
-def _csv_rows(block: Block, metrics: Sequence[Metric]) -> Iterator[list[object]]:
-    for point in block.points.to_dict("records"):
-        values = [_measured(point[metric.name]) for metric in metrics]
-        flags = "; ".join(text for _, text in point["flags"])
-        yield [
-            *(_safe(point[name]) for name in PROVENANCE),
-            *("" if value is None else value for value in values),
-            _safe(flags),
-            point["eval"],
-            block.publication,
-            *(_safe(point[name]) for name in SOURCES),
-            # Those of an unofficial run are in no history.
-            *(_safe(point.get(name)) for name in SEGMENT),
-        ]
+def _records(points: pd.DataFrame, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    names = [name for name in (*_WRITTEN, *metrics) if name in points.columns]
+    columns = [points[name].tolist() for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def _measured(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _safe(value: object) -> object:
-    """Blank what is missing; keep a spreadsheet from running text as a formula."""
-    if isinstance(value, pd.Timestamp):
-        return value.isoformat()
-    if value is None or value is pd.NaT:
-        return ""
-    if isinstance(value, float) and math.isnan(value):
-        return ""
-    if isinstance(value, str):
-        text = one_line(value, LONGEST_CELL)
-        return f"'{text}" if text.startswith(FORMULA_STARTS) else text
-    return value

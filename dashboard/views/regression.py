@@ -1,17 +1,18 @@
 """The page of one regression: numbers, charts, suspects, siblings, triage."""
 
-import csv
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from dashboard.forms.regressions import TriageForm
 from dashboard.permissions import may_correct, triagers
 from dashboard.queries.regression_page import RegressionReport, regression_report
 from dashboard.views import regression_charts as charts
-from dashboard.views.run_points import cells
+from dashboard.views.tables import Ending, Table, table_answer
 from dashboard.vocabulary.metrics import METRICS
 
 COLUMNS = (
@@ -41,20 +42,23 @@ def regression(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def regression_points(
-    request: HttpRequest,  # noqa: ARG001  # a view's signature
-    pk: int,
-) -> HttpResponse:
-    """Return the table of the comparison behind a regression as CSV."""
+    request: HttpRequest, pk: int, ending: Ending
+) -> HttpResponseBase:
+    """Return the table of the comparison behind a regression."""
     report = regression_report(pk)
     if report is None:
         raise Http404(f"There is no regression {pk}.")
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    answer["Content-Disposition"] = f'attachment; filename="regression-{pk}.csv"'
-    writer = csv.writer(answer)
-    writer.writerow(COLUMNS)
-    for point in report.verdict.get("points") or ():
-        writer.writerow(cells(point.get(name) for name in COLUMNS))
-    return answer
+    found = report.regression
+    baseline = found.baseline.run.github_run_id if found.baseline else None
+    place = (found.config_key.key, found.scenario, found.run.github_run_id, baseline)
+    rows = [
+        (*(point.get(name) for name in COLUMNS), *place)
+        for point in report.verdict.get("points") or ()
+    ]
+    columns = (*COLUMNS, "config_key", "scenario", "run_id", "baseline_run_id")
+    about = {"regression": pk, "summary": found.summary}
+    table = Table(f"regression-{pk}", columns, rows, about, brief=COLUMNS)
+    return table_answer(request, table.of(reverse("regression", args=[pk])), ending)
 
 
 def _comparison(request: HttpRequest, report: RegressionReport) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The list of regressions to work through, and of improvements beside it."""
 
-import csv
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -17,7 +17,7 @@ from dashboard.queries import regressions as queries
 from dashboard.queries.regressions import RegressionFilters
 from dashboard.queries.suspects import Suspect, suspects
 from dashboard.views.paging import page_of
-from dashboard.views.run_points import cells
+from dashboard.views.tables import Ending, Table, refused, table_answer
 
 PAGE_SIZE = 50
 CHUNK = 200
@@ -38,6 +38,11 @@ COLUMNS = (
     *("id", "state", "kind", "config_key", "scenario", "run_id", "baseline_run_id"),
     *("change", "is_strong", "since", "first_bad_run_id", "recovered_by"),
     *("recovered_at", "is_active", "owner", "pr", "pr_url", "summary", "url"),
+    *("checkpoint", "image", "repository", "publication"),
+)
+BRIEF = (
+    *("id", "config_key", "scenario", "kind", "summary", "change", "since"),
+    *("run_id", "state", "owner", "pr"),
 )
 IMPROVEMENT_COLUMNS = (
     *("config_key", "scenario", "run_id", "baseline_run_id", "change", "since"),
@@ -99,25 +104,22 @@ def _improvements(
 
 
 @require_safe
-def regressions_csv(request: HttpRequest) -> HttpResponse:
+def regressions_file(request: HttpRequest, ending: Ending) -> HttpResponseBase:
     """Return every row that the filters leave, of the list that is shown."""
     form = filter_form(request.GET)
     if not form.is_valid():
-        return render(request, "regressions.html", {"form": form}, status=400)
+        return refused(form.sentences)
     filters = RegressionFilters(**form.asked)
-    shows = form.shows_improvements
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    name = "improvements" if shows else "regressions"
-    answer["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-    writer = csv.writer(answer)
-    writer.writerow(IMPROVEMENT_COLUMNS if shows else COLUMNS)
-    rows = _improvement_rows(filters) if shows else _regression_rows(filters)
-    writer.writerows(cells(row) for row in rows)
-    return answer
+    if form.shows_improvements:
+        rows = _improvement_rows(filters)
+        table = Table("improvements", IMPROVEMENT_COLUMNS, rows)
+    else:
+        table = Table("regressions", COLUMNS, _regression_rows(filters), brief=BRIEF)
+    return table_answer(request, table, ending)
 
 
 def _regression_rows(filters: RegressionFilters) -> Iterator[tuple[object, ...]]:
-    found = iter(queries.listed(filters))
+    found = iter(queries.listed(filters).select_related("sweep__checkpoint"))
     while chunk := list(islice(found, CHUNK)):
         named = suspects(chunk)
         for row in chunk:
@@ -131,16 +133,27 @@ def _row(row: Regression, suspect: Suspect | None) -> tuple[object, ...]:
         *(row.pk, row.state, row.kind, row.config_key.key, row.scenario),
         row.run.github_run_id,
         row.baseline.run.github_run_id if row.baseline else None,
-        *(row.change, row.is_strong, since.isoformat()),
+        *(row.change, row.is_strong, since),
         row.first_bad.github_run_id if row.first_bad else None,
         recovered.github_run_id if recovered else None,
-        row.recovered_at.isoformat() if row.recovered_at else None,
+        row.recovered_at,
         row.is_active,
         row.owner.get_username() if row.owner else None,
         suspect.number if suspect else None,
         suspect.address if suspect else None,
         row.summary,
         f"{settings.FRONTIERBOARD_URL}{row.get_absolute_url()}",
+        *_served(row),
+    )
+
+
+def _served(row: Regression) -> tuple[object, ...]:
+    """Return checkpoint, image, repository and publication of the candidate."""
+    sweep = row.sweep
+    return (
+        sweep.checkpoint.name if sweep and sweep.checkpoint else None,
+        sweep.image or None if sweep else None,
+        *(row.run.repository.full_name, row.run.publication),
     )
 
 
@@ -155,6 +168,6 @@ def _improvement(row: Judgement) -> tuple[object, ...]:
         *(sweep.config_key.key, sweep.scenario, sweep.run.github_run_id),
         row.baseline.run.github_run_id if row.baseline else None,
         row.change,
-        sweep.official_at.isoformat() if sweep.official_at else None,
+        sweep.official_at,
         row.sentence,
     )

@@ -2,16 +2,23 @@
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from django_htmx.middleware import HtmxDetails
 
+from dashboard.models import IngestRequest
 from dashboard.queries.requests import newest_requests, one_request
+from dashboard.views.tables import Ending, Table, refused, table_answer
 from dashboard.vocabulary.inputs import LARGEST_ID
 
 SHOWN = 50
+COLUMNS = (
+    *("id", "kind", "target", "state", "run_id", "requested_at", "requested_by"),
+    *("started_at", "finished_at", "error"),
+)
 
 
 class PolledRequest(HttpRequest):
@@ -36,6 +43,27 @@ def ingest_requests(request: PolledRequest) -> HttpResponse:
     found = newest_requests(form.cleaned_data["limit"] or SHOWN, run_id)
     context = {"requests": found, "run_id": run_id, "polled": bool(request.htmx)}
     return _page_or_part(request, "requests.html", "_requests.html", context)
+
+
+@require_safe
+@never_cache
+def ingest_requests_file(request: HttpRequest, ending: Ending) -> HttpResponseBase:
+    """Return the requests that the list shows."""
+    form = RequestFilterForm(request.GET)
+    if not form.is_valid():
+        return refused(f"{name}: {e}" for name, es in form.errors.items() for e in es)
+    run_id = form.cleaned_data["run"]
+    found = newest_requests(form.cleaned_data["limit"] or SHOWN, run_id)
+    table = Table("requests", COLUMNS, list(map(_row, found)), brief=COLUMNS[:7])
+    return table_answer(request, table, ending)
+
+
+def _row(asked: IngestRequest) -> tuple[object, ...]:
+    return (
+        *(asked.pk, asked.get_kind_display(), asked.target, asked.state),
+        *(asked.github_run_id, asked.requested_at, asked.requested_by or None),
+        *(asked.started_at, asked.finished_at, asked.error or None),
+    )
 
 
 @require_safe

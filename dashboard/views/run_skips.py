@@ -1,8 +1,7 @@
 """What of a run was not taken: all of it, by the page and as a CSV download."""
 
-import csv
-
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
@@ -10,9 +9,11 @@ from dashboard.models import Run
 from dashboard.queries import run_skips as queries
 from dashboard.queries.runs import stored_run
 from dashboard.views.paging import page_of
-from dashboard.views.run_points import cells
+from dashboard.views.tables import Ending, Table, table_answer
 
 PAGE_SIZE = 100
+CHUNK = 2000
+BRIEF = queries.COLUMNS[:6]
 
 
 @require_safe
@@ -37,15 +38,16 @@ def run_skips(request: HttpRequest, run_id: int) -> HttpResponse:
 
 
 @require_safe
-def run_skips_csv(_request: HttpRequest, run_id: int) -> HttpResponse:
+def run_skips_file(
+    request: HttpRequest, run_id: int, ending: Ending
+) -> HttpResponseBase:
+    """Return what the list shows, all pages of it."""
     run = _stored(run_id)
-    answer = HttpResponse(content_type="text/csv; charset=utf-8")
-    filename = f"run-{run.github_run_id}-skips.csv"
-    answer["Content-Disposition"] = f'attachment; filename="{filename}"'
-    writer = csv.writer(answer)
-    writer.writerow(queries.COLUMNS)
-    writer.writerows(map(cells, queries.skip_rows(run)))
-    return answer
+    asked = request.GET.get("reason", "")
+    reason = asked if asked in {found.code for found in queries.reasons(run)} else ""
+    rows = queries.skip_rows(run, reason).iterator(chunk_size=CHUNK)
+    table = Table(f"run-{run_id}-skips", queries.COLUMNS, rows, brief=BRIEF)
+    return table_answer(request, table, ending)
 
 
 def _stored(run_id: int) -> Run:

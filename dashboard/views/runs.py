@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from http import HTTPStatus
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -21,13 +22,17 @@ from dashboard.queries.run_report import REQUESTS, RunReport, run_report
 from dashboard.queries.told_verdicts import told_verdicts
 from dashboard.views.correction_forms import CorrectionForm
 from dashboard.views.paging import page_of
+from dashboard.views.permalinks import until_today
 from dashboard.views.run_columns import columns
 from dashboard.views.run_evals import run_evals, within_run
+from dashboard.views.run_files import FILES, run_table
 from dashboard.views.run_filters import RunFilterForm
-from dashboard.views.run_points import points_csv
+from dashboard.views.run_list import runs_table
+from dashboard.views.tables import Ending, refused, table_answer
 from dashboard.vocabulary.metrics import METRICS
 
 PAGE_SIZE = 50
+CHUNK = 500
 TABLE_METRICS = (
     *("tput_per_gpu", "output_tput_per_gpu", "median_intvty", "p90_intvty"),
     *("median_ttft", "p90_ttft", "median_tpot", "median_e2el"),
@@ -48,6 +53,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "page_note": note,
         "listed": queries.with_publication(page),
         "columns": columns(filters.sort),
+        "permalink": until_today(request, filters.until),
     }
     return render(request, "runs.html", context)
 
@@ -71,11 +77,29 @@ def run_attempt(request: HttpRequest, run_id: int, attempt: int) -> HttpResponse
 
 
 @require_safe
-def run_points_csv(_request: HttpRequest, run_id: int) -> HttpResponse:
-    run = queries.stored_run(run_id)
-    if run is None:
-        raise Http404(f"Run {run_id} is not stored here.")
-    return points_csv(run)
+def runs_file(request: HttpRequest, ending: Ending) -> HttpResponseBase:
+    """Return every run that the filters leave, in the order of the list."""
+    form = RunFilterForm(request.GET, queries.offered())
+    if not form.is_valid():
+        return refused(form.sentences)
+    found = queries.listed_runs(form.filters).iterator(chunk_size=CHUNK)
+    return table_answer(request, runs_table(found), ending)
+
+
+@require_safe
+def run_file(
+    request: HttpRequest,
+    run_id: int,
+    table: str,
+    ending: Ending,
+    attempt: int | None = None,
+) -> HttpResponseBase:
+    """Return one of the tables of a run, or of one attempt of it."""
+    report = run_report(run_id, attempt) if table in FILES else None
+    if report is None or (attempt is not None and not report.has_attempt):
+        raise Http404(f"There is no table {table} of a run {run_id} stored here.")
+    page = request.path.rpartition("/")[0]
+    return table_answer(request, run_table(report, table).of(page), ending)
 
 
 def run_page(

@@ -32,6 +32,12 @@ def pull_link(run_url: str, number: int | None) -> str:
     return f"{base}/pull/{number}" if base and number is not None else ""
 
 
+def repository_of(run_url: str) -> str:
+    """Return owner and name of the repository of a run, or an empty text."""
+    named = urlsplit(_repository_link(run_url)).path.strip("/")
+    return named if OWNER_AND_NAME.fullmatch(named) else ""
+
+
 def job_link(run_url: str, job_id: int) -> str:
     """Return the address of a job's log, or an empty text."""
     base = _repository_link(run_url)

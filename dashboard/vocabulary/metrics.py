@@ -4,9 +4,20 @@ Nobody else decides what a metric is called, in which unit it is, or which way i
 better. Names are the flat ones of the stored points.
 """
 
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from dashboard.vocabulary import derivations
+from dashboard.vocabulary.derivations import (
+    PER_MW,
+    TDP_SHARE,
+    USD_PER_MILLION,
+    Derivation,
+)
+
 Direction = Literal["higher", "lower", "none"]
+# Which GPUs of a disaggregated fixed-length point a value is divided by.
+Over = Literal["", "all", "prefill", "decode"]
 
 TOKENS_PER_GPU = "tok/s/GPU"
 TOKENS_PER_USER = "tok/s/user"
@@ -17,6 +28,7 @@ class Metric(NamedTuple):
 
     ``direction`` says which way is better; ``none`` is a description, such as a
     duration, that no frontier is drawn over. ``unit`` is empty for a plain fraction.
+    ``over`` is empty where no GPUs are divided by, ``derivation`` None where stored.
     """
 
     name: str
@@ -24,6 +36,8 @@ class Metric(NamedTuple):
     unit: str
     direction: Direction
     formula: str
+    over: Over = ""
+    derivation: Derivation | None = None
 
     @property
     def title(self) -> str:
@@ -53,6 +67,8 @@ _SUFFIXES = {
     TOKENS_PER_USER: "_tok_s_user",
     "tok/s": "_tok_s",
     "requests/s": "_per_s",
+    PER_MW: "_tok_s",
+    USD_PER_MILLION: "_usd_per_m_tok",
 }
 
 _FAMILIES = {
@@ -60,11 +76,15 @@ _FAMILIES = {
     TOKENS_PER_GPU: "Throughput",
     "tok/s": "Throughput",
     "requests/s": "Throughput",
+    PER_MW: "Throughput",
+    USD_PER_MILLION: "Cost",
     "s": "Latency",
     "W": "Power and energy",
     "J": "Power and energy",
     "J/request": "Power and energy",
     "J/tok": "Power and energy",
+    "Wh/request": "Power and energy",
+    TDP_SHARE: "Power and energy",
 }
 
 _STATISTICS = {
@@ -116,6 +136,7 @@ _SINGLE = (
         TOKENS_PER_GPU,
         "higher",
         "(input + output tokens) / wall time / all GPUs",
+        over="all",
     ),
     Metric(
         "output_tput_per_gpu",
@@ -124,6 +145,7 @@ _SINGLE = (
         "higher",
         "output tokens / wall time / GPUs; of a disaggregated fixed-length point: "
         "per decode GPU",
+        over="decode",
     ),
     Metric(
         "input_tput_per_gpu",
@@ -132,13 +154,7 @@ _SINGLE = (
         "higher",
         "input tokens / wall time / GPUs; of a disaggregated fixed-length point: "
         "per prefill GPU",
-    ),
-    Metric(
-        "output_tput_per_cluster_gpu",
-        "Output throughput over all GPUs",
-        TOKENS_PER_GPU,
-        "higher",
-        "output tokens / wall time / all GPUs, prefill and decode",
+        over="prefill",
     ),
     Metric("total_tput_tps", "Total throughput", "tok/s", "higher", "whole deployment"),
     Metric(
@@ -338,15 +354,42 @@ def _counts() -> list[Metric]:
     return tokens + requests
 
 
+def _derived() -> list[Metric]:
+    return [
+        Metric(
+            *(made.name, made.label, made.unit, made.direction, made.formula),
+            over="" if made.derivation.kind in _UNDIVIDED else "all",
+            derivation=made.derivation,
+        )
+        for made in derivations.ALL
+    ]
+
+
+# What a whole deployment, or one GPU alone, is measured for.
+_UNDIVIDED = frozenset({"watt_hours", "tdp_share"})
+
 METRICS = {
-    metric.name: metric for metric in [*_SINGLE, *_rates(), *_times(), *_counts()]
+    metric.name: metric
+    for metric in [*_SINGLE, *_derived(), *_rates(), *_times(), *_counts()]
 }
 
 # A frontier needs a better direction on both axes.
 AXES = tuple(name for name, metric in METRICS.items() if metric.direction != "none")
 
 # Metrics that are made of others when points are read, never stored.
-DERIVED = frozenset({"output_tput_per_cluster_gpu"})
+DERIVED = frozenset(name for name, metric in METRICS.items() if metric.derivation)
+# Those of them that take a price or the provisioned power.
+PRICED = frozenset(d.name for d in derivations.ALL if d.derivation.is_priced)
+
+
+def inputs(names: Iterable[str]) -> list[str]:
+    """Return the stored metrics that these are made of, each once."""
+    found: dict[str, None] = {}
+    for name in names:
+        while derivation := METRICS[name].derivation:
+            name = derivation.basis  # noqa: PLW2901  # down to what is stored
+        found[name] = None
+    return list(found)
 
 
 def default_axes(*, agentic: bool) -> tuple[str, str]:

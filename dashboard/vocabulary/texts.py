@@ -3,6 +3,8 @@
 import re
 
 LONGEST = 300
+# What a spreadsheet takes for a formula, the full-width forms of the signs too.
+FORMULA_STARTS = (*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20")
 # Direction marks, embeddings, overrides and isolates: they reorder what follows.
 _BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -18,6 +20,8 @@ def one_line(text: str, longest: int = LONGEST) -> str:
 
     What is longer than ``longest`` characters ends in an ellipsis.
     """
+    if len(text) <= longest and text.isprintable() and text == " ".join(text.split()):
+        return text
     plain = " ".join(_CONTROL.sub(" ", _BIDI.sub("", text)).split())
     return plain if len(plain) <= longest else f"{plain[: longest - 1]}\u2026"
 
@@ -27,6 +31,8 @@ def as_references(html: str) -> str:
 
     Ends of lines and tabs stay: in the source of a page they steer nothing.
     """
+    if html.isprintable():  # which nothing is that steers
+        return html
     for steering in (_BIDI, _LINE_END, _LOG_CONTROL):
         html = steering.sub(lambda found: f"&#x{ord(found[0]):x};", html)
     return html

@@ -50,6 +50,13 @@ _MEASURED = (
         "older ones stay listed as replaced.",
     ),
     Word(
+        "edition",
+        "What an hour of a GPU costs in three tiers and which power it is provisioned, "
+        "from a day on. Costs, energy and throughput per MW are made with the edition "
+        "of the day that is shown; a value that was published only to hold a place is "
+        "never used. Numbers of your own stand over an edition's.",
+    ),
+    Word(
         "sweep",
         "All points of one run for one config key and one scenario. A curve is drawn "
         "from exactly one sweep, and from the additions made to it.",

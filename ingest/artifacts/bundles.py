@@ -31,6 +31,7 @@ from ingest.artifacts.texts import clean_text, shortened
 _CONFIG_FOLDERS = ("repo/configs/", "repo/.github/configs/")
 _SMALL_FILE = 64 << 20
 _MAX_ID = 2**63 - 1
+_YEARS = range(1970, 2200)
 _MAX_ATTEMPT = 9_999
 # GitHub itself allows 260; the longest that was seen has 241.
 _MAX_NAME = 1_000
@@ -338,7 +339,10 @@ def _unpacked(entry: Entry, limits: Limits) -> Contents:
         raise ArtifactError(*entry.fault)
     if entry.size > limits.artifact:
         raise ArtifactError("artifact_too_large", f"{entry.size} bytes")
-    stream = _seekable(entry)
+    try:
+        stream = _seekable(MemberSource(entry.name, entry.size, entry.opener))
+    except MemberError as error:
+        raise ArtifactError("bad_zip", str(error)) from error
     try:
         archive = open_zip(stream)
     except ArtifactError:
@@ -349,9 +353,12 @@ def _unpacked(entry: Entry, limits: Limits) -> Contents:
     return judge(zip_entries(archive), limits)
 
 
-def _seekable(entry: Entry) -> BinaryIO:
-    """Open a file in which one can go back: a zip's member is copied out."""
-    stream = entry.opener()
+def _seekable(member: MemberSource) -> BinaryIO:
+    """Open a file in which one can go back: a zip's member is copied out.
+
+    Raises `MemberError`.
+    """
+    stream = member.open()
     if not isinstance(stream, zipfile.ZipExtFile):
         return stream
     copy = tempfile.TemporaryFile()  # noqa: SIM115 closed with the zip that reads it
@@ -359,9 +366,9 @@ def _seekable(entry: Entry) -> BinaryIO:
         with stream:
             while chunk := read_some(stream, _CHUNK):
                 copy.write(chunk)
-    except MemberError as error:
+    except MemberError:
         copy.close()
-        raise ArtifactError("bad_zip", str(error)) from error
+        raise
     copy.seek(0)
     return copy
 
@@ -378,14 +385,19 @@ def _whole(value: object) -> int | None:
 
 
 def parse_time(value: object) -> datetime | None:
-    """Read an ISO 8601 time with its zone, as UTC; None for anything else."""
+    """Read an ISO 8601 time with its zone, as UTC; None for anything else.
+
+    Also for years in which nobody measures: one run of the year 9999 would stretch
+    what is counted by week or by month over eight thousand years.
+    """
     if not isinstance(value, str):
         return None
     try:
         time = datetime.fromisoformat(value)
-        return time.astimezone(UTC) if time.tzinfo else None
+        at = time.astimezone(UTC) if time.tzinfo else None
     except (ValueError, OverflowError):
         return None
+    return at if at is not None and at.year in _YEARS else None
 
 
 def attempt_starts(attempts: Iterable[JsonObject]) -> dict[int, datetime | None]:

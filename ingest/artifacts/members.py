@@ -9,15 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
-from dashboard.vocabulary.zips import UNREADABLE
+from dashboard.vocabulary.zips import METHODS, UNREADABLE, open_archive
 
 _CHUNK = 1 << 20
 # The database indexes names; GitHub itself allows 260 characters.
 _MAX_NAME = 1_000
 _DEFLATE_FLOOR = 1 << 20
-_NO_ZIP: tuple[type[Exception], ...] = (*UNREADABLE, ValueError)
-# The others unpack without bound, however little is asked for at a time.
-_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +77,16 @@ class MemberSource:
         except UNREADABLE as error:
             raise MemberError(f"cannot open: {error}") from error
 
-    def chunks(self) -> Iterator[bytes]:
+    def chunks(self, size: int = _CHUNK) -> Iterator[bytes]:
         """Yield the bytes in pieces; raises `MemberError` where they are broken."""
         with self.open() as stream:
-            while chunk := read_some(stream, _CHUNK):
+            while chunk := read_some(stream, size):
                 yield chunk
 
     def read_bytes(self) -> bytes:
         """Return all bytes; the caller has looked at ``size``."""
-        return b"".join(self.chunks())
+        # One piece, so that they need no second place in memory.
+        return b"".join(self.chunks(max(self.size, 1)))
 
     def sha256(self) -> str:
         """Return the SHA-256 of the bytes, read in pieces."""
@@ -161,15 +159,15 @@ def zip_entries(archive: zipfile.ZipFile) -> list[Entry]:
             _zip_fault(info),
         )
         for info in archive.infolist()
-        if not info.is_dir()
+        if not info.filename.endswith("/")  # is_dir fails on a name without a letter
     ]
 
 
 def open_zip(source: Path | BinaryIO) -> zipfile.ZipFile:
     """Open a zip; raises `ArtifactError` ``bad_zip``."""
     try:
-        return zipfile.ZipFile(source)
-    except _NO_ZIP as error:
+        return open_archive(source)
+    except UNREADABLE as error:
         raise ArtifactError("bad_zip", f"not a readable zip: {error}") from error
 
 
@@ -236,7 +234,7 @@ def _zip_fault(info: zipfile.ZipInfo) -> tuple[str, str] | None:
         return ("encrypted", "the member is encrypted")
     if stat.S_ISLNK(info.external_attr >> 16):
         return ("symlink", "links are not followed")
-    if info.compress_type not in _METHODS:
+    if info.compress_type not in METHODS:
         return ("bad_zip", f"compression method {info.compress_type} is not read")
     if info.orig_filename != info.filename:
         return ("bad_name", "the name holds characters of no file name")

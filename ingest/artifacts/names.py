@@ -131,6 +131,7 @@ _SIZES = re.compile(_ROLE + r"-dpa?(true|false)(?:-nw(\d+))?", re.IGNORECASE)
 _OFFLOAD = re.compile(r"_kv(none|dram(?:-[A-Za-z0-9.]{1,18}){0,2})(?=_|$)")
 
 
+@lru_cache(maxsize=4096)
 def kind_of(name: str) -> Kind:
     """Return the kind of an artifact by its name."""
     for kind in _WHOLE_NAMES:

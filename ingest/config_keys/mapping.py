@@ -3,8 +3,8 @@
 import hashlib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import cast
 
 from dashboard.vocabulary.deployments import Deployment
@@ -42,13 +42,38 @@ class Mapping:
     flags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Narrowed:
-    """What remains before the concurrency is looked at; the same for many rows."""
+    """What remains before the concurrency is looked at; the same for many rows.
+
+    ``chosen`` remembers what followed from a concurrency and a checkpoint.
+    """
 
     method: str
     entries: Entries
     flags: tuple[str, ...] = ()
+    chosen: dict[tuple[int | None, str | None], Mapping] = field(default_factory=dict)
+
+    def choice_for(self, identity: Identity) -> Mapping:
+        """Return the mapping of a row, made once for rows that choose alike."""
+        conc, checkpoint = identity.concurrency, identity.checkpoint
+        place = (
+            conc if conc in self.concurrencies else None,
+            checkpoint if checkpoint in self.checkpoints else None,
+        )
+        if place not in self.chosen:
+            self.chosen[place] = _chosen(self, identity)
+        return self.chosen[place]
+
+    @cached_property
+    def concurrencies(self) -> frozenset[int]:
+        """Return those that can choose; with any other every entry stays."""
+        return frozenset(c for entry in self.entries for c in entry.concurrencies)
+
+    @cached_property
+    def checkpoints(self) -> frozenset[str]:
+        """Return those that can choose."""
+        return frozenset(entry.checkpoint for entry in self.entries)
 
 
 def map_row(
@@ -92,7 +117,7 @@ class RowMapper:
         narrowed = _remembered(identity, snapshot, named) if snapshot else None
         if narrowed is None:
             return _without_entries(identity, snapshot, named)
-        return _chosen(narrowed, identity)
+        return narrowed.choice_for(identity)
 
 
 def unmapped_key(identity: Identity) -> str:
@@ -285,6 +310,11 @@ def _chosen(narrowed: Narrowed, identity: Identity) -> Mapping:
     entries = _kept(narrowed.entries, lambda e: identity.concurrency in e.concurrencies)
     if identity.checkpoint is not None:
         entries = _kept(entries, lambda e: e.checkpoint == identity.checkpoint)
+    if len(entries) == 1:
+        only = entries[0]
+        return Mapping(
+            only.config_key, narrowed.method, (only.config_key,), only, narrowed.flags
+        )
     keys = tuple(sorted({entry.config_key for entry in entries}))
     return Mapping(
         config_key=keys[0],

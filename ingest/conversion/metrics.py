@@ -2,11 +2,14 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from ingest.conversion.identity import Warnings
 from ingest.conversion.records import RefusedError
+
+Reader = Callable[[Mapping[str, object]], tuple[object, ...]]
 
 STATS = ("mean", "median", "p75", "p90", "p95", "p99", "p99.9")
 
@@ -42,9 +45,20 @@ def is_meaningless(name: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _metric_names(fields: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the metrics among fields; rows of one file have the same fields."""
-    return tuple(name for name in fields if is_metric(name))
+def _metrics_of(fields: tuple[str, ...]) -> tuple[tuple[str, ...], Reader]:
+    """Return the metrics among fields, and what reads their values from a row.
+
+    Rows of one file have the same fields.
+    """
+    names = tuple(name for name in fields if is_metric(name))
+    return names, reader_of(names)
+
+
+def reader_of(names: Sequence[str]) -> Reader:
+    """Return what reads the values of names, in their order, from a row."""
+    if len(names) < 2:  # noqa: PLR2004  one name would be read without a tuple
+        return lambda record: tuple(record[name] for name in names)
+    return itemgetter(*names)
 
 
 def flat_metrics(record: Mapping[str, object], warnings: Warnings) -> dict[str, float]:
@@ -52,8 +66,8 @@ def flat_metrics(record: Mapping[str, object], warnings: Warnings) -> dict[str, 
 
     Raises `RefusedError` ``wrong_type`` where a metric is no number.
     """
-    names = _metric_names(tuple(record))
-    values = [record[name] for name in names]
+    names, values_of = _metrics_of(tuple(record))
+    values = values_of(record)
     if set(map(type, values)) == {float} and math.isfinite(sum(values)):  # type: ignore[arg-type]
         return dict(zip(names, values, strict=True))  # type: ignore[arg-type]
     return finite(zip(names, values, strict=True), warnings)

@@ -1,23 +1,40 @@
 """Throughput records to points: fixed lengths here, replayed traces in `agentic`."""
 
-from typing import Any
+import marshal
+from functools import lru_cache
+from typing import Any, cast
 
 from dashboard.vocabulary.scenarios import scenario_text
 from ingest.artifacts.names import Kind
 from ingest.conversion.agentic import agentic_point, is_agentic
 from ingest.conversion.assembly import PointBuilder, Scenario
-from ingest.conversion.metrics import drop_undefined_interactivity, flat_metrics
+from ingest.conversion.metrics import (
+    Reader,
+    drop_undefined_interactivity,
+    flat_metrics,
+    reader_of,
+)
 from ingest.conversion.records import (
     ArtifactMeta,
     Record,
     RefusedError,
     object_of,
+    ref_of,
     skip,
 )
 from ingest.normalize import lengths_in_name
 from ingest.rows import PointRow, SkipRow
 from ingest.schemas.fields import WrongTypeError, read
 from ingest.schemas.points import PointRecord
+
+# Rows of one recipe differ in these and in their metrics.
+_COUNTS = {"conc", "num_requests_total", "num_requests_successful"}
+_SHARED = PointRecord.model_fields.keys() - _COUNTS
+_NOT_GIVEN = (None, None)
+# Later versions pack equal values differently, by what else refers to them.
+_MARSHAL = 2
+# Characters of a record whose values may stay in memory; usual are a few thousand.
+LONGEST_SHARED = 1 << 14
 
 
 def point_row(meta: ArtifactMeta, record: Record) -> PointRow | SkipRow:
@@ -34,6 +51,78 @@ def point_row(meta: ArtifactMeta, record: Record) -> PointRow | SkipRow:
 
 
 def _fixed_point(meta: ArtifactMeta, record: Record, value: dict[str, Any]) -> PointRow:
+    shared = _shared_part(meta, record, value)
+    if shared is None:
+        return _whole_point(meta, record, value)
+    warnings = list(shared.warnings)
+    metrics = flat_metrics(value, warnings)
+    drop_undefined_interactivity(metrics, warnings)
+    return PointRow(
+        ref_of(meta, record),
+        shared.identity.at(value["conc"]),
+        metrics,
+        shared.gpus,
+        shared.prefill_gpus,
+        shared.decode_gpus,
+        shared.runner,
+        shared.facts,
+        warnings,
+    )
+
+
+def _shared_part(
+    meta: ArtifactMeta, record: Record, value: dict[str, Any]
+) -> PointRow | None:
+    """Return what a row of an aggregate shares with others of its recipe.
+
+    None where that cannot be told at a glance. A job's own artifact has too few rows
+    for it to pay.
+    """
+    if meta.parts.kind == Kind.POINT or len(record.text) > LONGEST_SHARED:
+        return None
+    if not _has_usual_counts(value):
+        return None
+    names, values_of = _shared_fields(tuple(value))
+    packed = marshal.dumps(cast("Any", values_of(value)), _MARSHAL)
+    return _shared_point(meta.name, record.member, names, packed)
+
+
+def _has_usual_counts(value: dict[str, Any]) -> bool:
+    conc = value.get("conc")
+    requests = (value.get("num_requests_total"), value.get("num_requests_successful"))
+    return (
+        type(conc) is int
+        and conc > 0
+        and (requests == _NOT_GIVEN or all(type(n) is int and n > 0 for n in requests))
+    )
+
+
+@lru_cache(maxsize=256)
+def _shared_fields(fields: tuple[str, ...]) -> tuple[tuple[str, ...], Reader]:
+    """Return which fields rows of a recipe share, and what reads their values."""
+    names = tuple(name for name in fields if name in _SHARED)
+    return names, reader_of(names)
+
+
+@lru_cache(maxsize=4096)
+def _shared_point(
+    artifact: str, member: str, names: tuple[str, ...], packed: bytes
+) -> PointRow | None:
+    """Make a point of what rows share, without metrics; None where there is none.
+
+    Values are packed since a router with its version, an object, is no key; 1 and True
+    would be one; and hashing bytes takes less time than hashing values.
+    """
+    value: dict[str, Any] = dict(zip(names, marshal.loads(packed), strict=True))  # noqa: S302  our own bytes
+    value["conc"] = 1
+    record = Record(member, 0, value, text="", sha256="")
+    try:
+        return _whole_point(ArtifactMeta(0, artifact), record, value)
+    except (RefusedError, WrongTypeError):
+        return None
+
+
+def _whole_point(meta: ArtifactMeta, record: Record, value: dict[str, Any]) -> PointRow:
     row = read(PointRecord, value)
     builder = PointBuilder(meta, record, row)
     scenario = _scenario(meta, record, row)

@@ -38,16 +38,20 @@ class PublishedConversion:
     """Knows which places the artifacts of a run speak of, and converts the rest."""
 
     def __init__(self) -> None:
+        self._noted: list[PointRow | EvalRow] = []
         self._measured: set[Place] = set()
         self._published: set[Place] = set()
 
     def note(self, row: Row) -> None:
         """Remember what an artifact of the run says."""
         if isinstance(row, PointRow | EvalRow):
-            self._measured.add(_place(row))
+            self._noted.append(row)
 
     def rows(self, meta: ArtifactMeta, records: Iterable[Record]) -> Iterator[Row]:
         """Yield the rows of what was published and no artifact says."""
+        # Only now: most runs have nothing that was published.
+        self._measured.update(map(_place, self._noted))
+        self._noted.clear()
         for record in records:
             row = _row(meta, record)
             if isinstance(row, PointRow):

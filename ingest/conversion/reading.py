@@ -10,11 +10,10 @@ from ingest.artifacts.json_reading import (
     TooLargeError,
     canonical,
     parse,
-    starts_with_array,
-    stream_records,
 )
 from ingest.artifacts.members import Contents, Limits, MemberError, MemberSource
 from ingest.artifacts.names import READ_KINDS, Kind, kind_of
+from ingest.artifacts.streaming import starts_with_array, stream_records
 from ingest.conversion.records import ArtifactMeta, Record
 from ingest.rows import RecordRef, SkipRow
 
@@ -115,17 +114,37 @@ class Reading:
 
     def _member_records(self, member: MemberSource) -> Iterator[Record]:
         index = 0
+        is_sound = True
         try:
             for value, strict in _values(member, self._limits):
-                text, sha256 = canonical(value, strict=strict)
-                self._found = True
-                yield Record(member.name, index, value, text, sha256)
+                record = self._record(member, index, value, strict=strict)
+                is_sound = is_sound and record is not None
+                if record is not None:
+                    self._found = True
+                    yield record
                 index += 1
-            # An empty array is a sound answer: nothing was measured.
-            self._found = True
         except (BadJsonError, MemberError) as error:
-            ref = RecordRef(self.meta.position, member.name, index)
-            self.skips.append(SkipRow(ref, _reason(error), str(error)))
+            self._skip(member, index, error)
+        else:
+            # An empty array is a sound answer: nothing was measured.
+            self._found = self._found or is_sound
+
+    def _record(
+        self, member: MemberSource, index: int, value: object, *, strict: bool
+    ) -> Record | None:
+        """Return a record; one that is nested too deeply takes no other with it."""
+        try:
+            text, sha256 = canonical(value, strict=strict)
+        except BadJsonError as error:
+            self._skip(member, index, error)
+            return None
+        return Record(member.name, index, value, text, sha256)
+
+    def _skip(
+        self, member: MemberSource, index: int, error: BadJsonError | MemberError
+    ) -> None:
+        ref = RecordRef(self.meta.position, member.name, index)
+        self.skips.append(SkipRow(ref, _reason(error), str(error)))
 
 
 def _reason(error: BadJsonError | MemberError) -> str:

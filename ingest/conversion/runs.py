@@ -96,22 +96,27 @@ class RunConversion:
     def _aggregate(
         self, kind: Kind, meta: ArtifactMeta, records: Iterable[Record]
     ) -> Rows:
-        if meta.attempt in self._attempts.get(kind, ()):
+        attempts = self._attempts.get(kind, set())
+        if meta.attempt in attempts:
             # Older and of the same attempt: read to the end, so that it is stored.
             for _ in records:
                 pass
             return
         for record in records:
-            self._attempts.setdefault(kind, set()).add(meta.attempt)
-            if record.sha256 not in self._seen:
-                self._seen.add(record.sha256)
-                self._unknown.note(record.value)
-                yield from self._aggregate_row(kind, meta, record)
+            if meta.attempt not in attempts:
+                attempts.add(meta.attempt)
+                self._attempts[kind] = attempts
+            if record.sha256 in self._seen:
+                continue
+            self._seen.add(record.sha256)
+            self._unknown.note(record.value)
+            if kind == Kind.RESULTS:
+                yield point_row(meta, record)
+            else:
+                yield from self._aggregate_eval(meta, record)
 
-    def _aggregate_row(self, kind: Kind, meta: ArtifactMeta, record: Record) -> Rows:
-        if kind == Kind.RESULTS:
-            yield point_row(meta, record)
-        elif not self._has_own_artifact(record):
+    def _aggregate_eval(self, meta: ArtifactMeta, record: Record) -> Rows:
+        if not self._has_own_artifact(record):
             row = aggregate_eval(meta, record)
             if isinstance(row, SkipRow) or not self._eval_values & _sights(row):
                 yield row

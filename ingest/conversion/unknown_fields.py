@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
+from dashboard.vocabulary.texts import one_line
 from ingest.conversion.metrics import is_meaningless, is_metric
 from ingest.schemas.agentic import AgenticRecord
 from ingest.schemas.evals import EvalRecord, MetaEnv
 from ingest.schemas.fields import RecordModel
 
+LONGEST = 2_000
 # Fields that are known and say nothing that is not said better elsewhere.
 _UNUSED = {
     "scenario_type",
@@ -37,7 +39,7 @@ class UnknownFields:
         """Return one line naming the unknown fields, if there are any."""
         if not self.names:
             return []
-        names = ", ".join(sorted(self.names))
+        names = one_line(", ".join(sorted(self.names)), LONGEST)
         return [f"fields that are not known yet are kept in the records: {names}"]
 
 

@@ -21,7 +21,8 @@ LEFT_BEHIND_S = 24 * 3600
 class Wanted:
     """What is fetched of a run, and where it lies meanwhile; sizes in bytes.
 
-    ``max_run`` bounds what is downloaded of the run in all. ``stored`` are ids of
+    ``max_run`` bounds what is downloaded of the run in all; ``with_traces`` asks for
+    raw artifacts of replays too. ``stored`` are ids of
     artifacts whose bytes are kept already, ``gone`` of those that GitHub said to be
     deleted.
     """
@@ -30,6 +31,7 @@ class Wanted:
     max_artifact: int
     max_run: int
     max_log: int
+    with_traces: bool = False
     stored: Collection[int] = ()
     gone: Collection[int] = ()
 
@@ -58,7 +60,12 @@ def fetched(github: GitHub, listed: ListedRun, wanted: Wanted) -> Iterator[Bundl
 
 def _bundle(listed: ListedRun, wanted: Wanted, downloads: Downloads) -> Bundle:
     sources = [listed_artifact(str(i.get("name", "")), i) for i in listed.artifacts]
-    chosen = downloaded_ids(listed.artifacts, listed.jobs, wanted.max_log)
+    chosen = downloaded_ids(
+        listed.artifacts,
+        listed.jobs,
+        wanted.max_log,
+        with_traces=wanted.with_traces,
+    )
     for source in sources:
         source.expired = source.expired or source.github_id in wanted.gone
         _say_why_not(source, wanted.stored, chosen)

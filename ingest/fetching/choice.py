@@ -15,16 +15,22 @@ Place = tuple[int | None, str, int]
 
 
 def downloaded_ids(
-    items: Iterable[JsonObject], jobs: Sequence[JsonObject] | None, max_log: int
+    items: Iterable[JsonObject],
+    jobs: Sequence[JsonObject] | None,
+    max_log: int,
+    *,
+    with_traces: bool = False,
 ) -> set[object]:
     """Return the ids of the artifacts whose bytes are wanted.
 
     Those that hold records, and server logs of failed jobs of up to ``max_log``
-    bytes each: their end is shown with the run. The rest (traces, power, other logs)
-    is by far the most of a run and is only listed.
+    bytes each: their end is shown with the run. The rest (power, other logs and, but
+    ``with_traces``, raw artifacts of replays) is by far the most of a run and is only
+    listed.
     """
     items = list(items)
-    read = {i.get("id") for i in items if kind_of(_name(i)) in READ_KINDS}
+    kinds = READ_KINDS | ({Kind.AGENTIC} if with_traces else set())
+    read = {i.get("id") for i in items if kind_of(_name(i)) in kinds}
     failed = failed_places(jobs or [])
     logs = [i for i in items if _is_log_of(i, failed) and 0 < _size(i) <= max_log]
     return read | {item.get("id") for item in logs[:MAX_LOGS]}

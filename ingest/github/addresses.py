@@ -8,6 +8,10 @@ from urllib.parse import SplitResult, urlsplit
 from ingest.github.errors import RefusedAddressError
 
 PORTS = {"https": 443, "http": 80}
+# Addresses of IPv6 that a gateway turns into those of IPv4 which end them.
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Addresses:
             return url
         if parts.scheme != "https" or not host or parts.username is not None:
             raise RefusedAddressError(f"refused a redirect to {_shown(parts)}")
-        if any(not address.is_global for address in _resolved(host)):
+        if not all(map(is_public, _resolved(host))):
             where = _shown(parts)
             raise RefusedAddressError(f"refused a redirect to a private host: {where}")
         return url
@@ -55,6 +59,24 @@ def is_loopback(host: str | None) -> bool:
         return ipaddress.ip_address(host or "").is_loopback
     except ValueError:
         return False
+
+
+def is_public(address: Address) -> bool:
+    """Tell whether an address is one of the internet, however it is written."""
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        if inner is not None:
+            return is_public(inner)
+        if address.is_site_local:
+            return False
+    return address.is_global and not address.is_multicast
+
+
+def parsed_address(text: str) -> Address:
+    """Return the address that a socket tells, without the zone of a link."""
+    return ipaddress.ip_address(text.partition("%")[0])
 
 
 def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:
@@ -73,12 +95,10 @@ def _shown(parts: SplitResult) -> str:
     return f"{parts.scheme}://{parts.hostname or ''}"[:200]
 
 
-def _resolved(
-    host: str,
-) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+def _resolved(host: str) -> list[Address]:
     """Return the addresses of a name; none where only a proxy can resolve it."""
     try:
         found = socket.getaddrinfo(host, None, proto=socket.IPPROTO_TCP)
     except (OSError, UnicodeError):
         return []
-    return [ipaddress.ip_address(str(item[4][0]).partition("%")[0]) for item in found]
+    return [parsed_address(str(item[4][0])) for item in found]

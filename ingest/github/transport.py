@@ -18,6 +18,7 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from ingest.github.addresses import Addresses
+from ingest.github.connections import PublicAdapter
 from ingest.github.errors import (
     ForbiddenError,
     GitHubError,
@@ -100,16 +101,26 @@ class _BrokenError(Exception):
 class Transport:
     """A session with GitHub; may be used by several threads at once."""
 
-    def __init__(self, options: Options, answers: Answers | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        answers: Answers | None = None,
+        listen: Callable[[Mapping[str, str]], None] | None = None,
+    ) -> None:
+        """Ask as the options say; ``listen`` hears the headers of GitHub's answers."""
         self.options = options
+        self._listen = listen
         self._addresses = Addresses(options.base)
         self._answers = answers
         self._gate = RateGate(options.near_s)
-        self._session = _session(options)
+        self._session = _session(options, HTTPAdapter)
+        # For whatever a redirect names: another's servers, never this network's.
+        self._others = _session(options, PublicAdapter)
 
     def close(self) -> None:
         """Close every connection."""
         self._session.close()
+        self._others.close()
 
     def stop(self) -> None:
         """Let everything under way end at its next piece."""
@@ -234,6 +245,8 @@ class Transport:
         redirects = REDIRECTS if body is None else VERBATIM_REDIRECTS
         for _ in range(MAX_REDIRECTS + 1):
             response = self._asked(url, headers, method, body)
+            if self._listen is not None and self._addresses.is_own(url):
+                self._listen(response.headers)
             location = response.headers.get("location")
             if response.status_code not in redirects or location is None:
                 with response:
@@ -255,7 +268,8 @@ class Transport:
             headers["Authorization"] = f"Bearer {self.options.token}"
         timeout = (self.options.connect_s, self.options.read_s)
         try:
-            return self._session.request(
+            session = self._session if own else self._others
+            return session.request(
                 method,
                 url,
                 data=body,
@@ -282,7 +296,7 @@ class _LimitedError(Exception):
         return RateLimitedError.after(self.wait_s)
 
 
-def _session(options: Options) -> requests.Session:
+def _session(options: Options, adapter: type[HTTPAdapter]) -> requests.Session:
     """Return a session with tries for what never began to answer, and a pool."""
     retry = Retry(
         total=options.tries - 1,
@@ -297,7 +311,7 @@ def _session(options: Options) -> requests.Session:
     session.headers["User-Agent"] = "frontierboard"
     session.auth = _no_netrc
     for scheme in ("https://", "http://"):
-        session.mount(scheme, HTTPAdapter(POOL, POOL, retry))
+        session.mount(scheme, adapter(POOL, POOL, retry))
     return session
 
 

@@ -15,6 +15,10 @@
       opener = event.detail.elt;
     }
   });
+  // An answer that comes after the drawer was closed does not open it again.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (event.detail.target === drawer && !opener) event.detail.shouldSwap = false;
+  });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target !== drawer) return;
     drawer.scrollTop = 0;

@@ -19,9 +19,9 @@
       this.plot = holder.querySelector("[data-plot]");
       this.figure = parsed(holder.dataset.figure);
       this.alone = parsed(holder.dataset.alone || "frontier-alone");
-      this.notes = this.figure.layout.annotations || []; // those of the figure itself
       this.hidden = hidden;
       this.singled = null; // the key that the legend is pointed at
+      this.labelled = ""; // the ranges at which the names of lines were written
       this.drawing = null;
       this.isStale = false;
     }
@@ -54,6 +54,7 @@
       // Beside a narrow plot long names leave no room.
       if (layout.meta && layout.meta.short && this.plot.clientWidth < NARROW) {
         themed.yaxis = { ...themed.yaxis, ticktext: layout.meta.short };
+        themed.xaxis = { ...themed.xaxis, ...layout.meta.narrow };
       }
       if (layout.shapes) {
         themed.shapes = layout.shapes.map((shape) => ({
@@ -78,23 +79,34 @@
       return this.figure.data.filter((trace) => !this.hidden.has(trace.meta.key));
     }
 
-    draw() {
+    async draw() {
       const layout = this.themed(this.figure.layout);
-      layout.annotations = this.plot.layout ? this.plot.layout.annotations : this.notes;
       layout.uirevision = "kept"; // the reader's zoom outlives a redraw
       const traces = this.figure.data.map((trace) => this.painted(trace));
-      return window.Plotly.react(this.plot, traces, layout, {
+      const isFirst = !this.plot.on;
+      await window.Plotly.react(this.plot, traces, layout, {
         displayModeBar: false,
         responsive: true,
         doubleClick: false, // one's own reset, as the server may have set the range
       });
+      if (isFirst) this.follow();
+      this.label();
     }
 
     label() {
-      const { labels } = window.Frontierboard;
-      const found = labels(this.plot, this.visible(), this.tokens().ink);
-      const annotations = [...this.notes, ...found];
-      return window.Plotly.relayout(this.plot, { annotations });
+      window.Frontierboard.label(this.plot, this.visible());
+      this.labelled = String(this.ranges());
+    }
+
+    // The names stand beside their lines however the axes change. A rectangle that is
+    // drawn changes none, and one that is too small to zoom to is told by no event.
+    follow() {
+      this.plot.on("plotly_relayouting", () => {
+        if (String(this.ranges()) !== this.labelled) {
+          window.Frontierboard.unlabel(this.plot);
+        }
+      });
+      this.plot.on("plotly_relayout", () => this.label());
     }
 
     // One redraw at a time: what changes meanwhile is drawn by the next.
@@ -104,7 +116,6 @@
         while (this.isStale) {
           this.isStale = false;
           await this.draw();
-          await this.label();
         }
         this.drawing = null;
       })();

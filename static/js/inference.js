@@ -37,10 +37,18 @@
     asof_run: ["date"],
   };
 
+  // A link of the table changes one parameter of the address as it is by now.
+  const withOwn = ({ href, dataset: { sets } }) => {
+    const query = new URLSearchParams(window.location.search);
+    query.set(sets, new URL(href).searchParams.get(sets));
+    return `?${query}`;
+  };
+
   document.addEventListener("htmx:configRequest", (event) => {
-    const { parameters, triggeringEvent } = event.detail;
+    const { elt, parameters, triggeringEvent } = event.detail;
     // What changed in the address without a request is asked for as well.
-    if (event.detail.elt.id === "asked") event.detail.path = window.location.href;
+    if (elt.id === "asked") event.detail.path = window.location.href;
+    else if (elt.dataset.sets) event.detail.path = withOwn(elt);
     const changed = triggeringEvent && triggeringEvent.target && triggeringEvent.target.name;
     // The server knows what of the query another model has.
     if (changed === "model") event.detail.headers["X-Changed"] = "model";
@@ -49,6 +57,14 @@
       if (parameters[name] === "") delete parameters[name];
     }
   });
+
+  // A ranking alone would take the place of the view that is on its way: ask for both.
+  document.addEventListener("change", (event) => {
+    const { target } = event;
+    if (target.id !== "ranking-at" || !view.hasAttribute("aria-busy")) return;
+    event.stopPropagation();
+    target.form.requestSubmit();
+  }, true);
 
   // What only helps to find a choice asks nothing of the server.
   document.addEventListener("change", (event) => {
@@ -216,29 +232,36 @@
     if (row) row.classList.toggle("is-lit", on);
   };
 
-  const places = () => {
-    const found = new Map();
-    chart.figure.data.forEach((trace, curveNumber) =>
-      trace.customdata.forEach(([id], pointNumber) =>
-        found.set(String(id), { curveNumber, pointNumber })));
-    return found;
+  // Where plotly has a point, undefined where the table alone has it.
+  const placeOf = (id) => {
+    for (const [curveNumber, { customdata }] of chart.figure.data.entries()) {
+      const pointNumber = customdata.findIndex((facts) => String(facts[0]) === id);
+      if (pointNumber >= 0) return { curveNumber, pointNumber };
+    }
+    return undefined;
   };
 
   const bindHover = (drawn) => {
     drawn.plot.on("plotly_hover", (event) => event.points.forEach((p) => lightRow(p, true)));
+    drawn.plot.on("plotly_click", (event) => {
+      const row = one(`tr[data-point="${event.points[0].customdata[0]}"]`);
+      const link = row && row.querySelector('a[href^="/points/"]');
+      if (link) window.location.assign(link.href);
+    });
     drawn.plot.on("plotly_unhover", (event) => event.points.forEach((p) => lightRow(p, false)));
   };
 
-  const bindRows = () => {
-    if (!chart) return;
-    const known = places();
-    for (const row of all("tr[data-point]")) {
-      const place = known.get(row.dataset.point);
-      if (!place) continue;
-      row.addEventListener("mouseenter", () => window.Plotly.Fx.hover(chart.plot, [place]));
-      row.addEventListener("mouseleave", () => window.Plotly.Fx.unhover(chart.plot));
-    }
+  // The row that the mouse is on tells of its point in the chart.
+  let pointed = null;
+  const point = (row) => {
+    if (row === pointed) return;
+    if (pointed && cursor) window.Plotly.Fx.unhover(chart.plot);
+    pointed = row;
+    const place = row && cursor && placeOf(row.dataset.point); // none before it is drawn
+    if (place) window.Plotly.Fx.hover(chart.plot, [place]);
   };
+  view.addEventListener("mouseover", (event) => point(event.target.closest("tr[data-point]")));
+  view.addEventListener("mouseleave", () => point(null));
 
   // Zoom and exports
 
@@ -264,11 +287,9 @@
   };
 
   const bindZoom = (drawn) => {
-    drawn.plot.on("plotly_relayout", async (change) => {
-      const names = Object.keys(change);
-      if (names.includes("annotations")) return;
-      if (names.some((name) => name.includes(".range["))) keepZoom(drawn.ranges());
-      await drawn.refresh();
+    drawn.plot.on("plotly_relayout", (change) => {
+      const isZoom = Object.keys(change).some((name) => name.includes(".range["));
+      if (isZoom) keepZoom(drawn.ranges());
       if (cursor && cursor.chart === drawn) cursor.show();
     });
     drawn.plot.on("plotly_doubleclick", resetZoom);
@@ -292,52 +313,87 @@
 
   // The view comes and goes; the page stays.
 
+  let height = 0;
+  new ResizeObserver(([entry]) => {
+    height = entry.borderBoxSize[0].blockSize;
+  }).observe(view);
+
   const leave = () => {
+    // Who has scrolled down stays there until the table is back.
+    view.style.minHeight = `${height}px`;
     if (chart) window.Plotly.purge(chart.plot);
     chart = null;
     cursor = null;
   };
 
-  const enter = async () => {
+  // A table has more elements than all else; the chart does not wait for them.
+  const placeTable = () => {
+    const later = one("[data-later]");
+    if (later) {
+      const table = later.querySelector("template").content.firstElementChild;
+      later.replaceWith(table);
+      window.htmx.process(table);
+    }
+    view.style.minHeight = "";
+    document.dispatchEvent(new Event("chartdrawn"));
+    if (chart) showState();
+  };
+
+  // Waits for a frame that shows what is in the page by now.
+  const shown = () =>
+    new Promise((resolve) => {
+      window.requestAnimationFrame(() => window.setTimeout(resolve));
+    });
+
+  const enter = async ({ isChange = false } = {}) => {
     note.hidden = true;
     fold();
     bindSearch(one("[data-key-search]"), all(".key-list .check"));
     const holder = one("[data-figure]");
-    if (!holder) return;
+    if (!holder || !window.Plotly) { // nothing to draw, or its script never came
+      placeTable();
+      return;
+    }
     const off = all("input[name=hide]").map((input) => input.value);
     const drawn = new Chart(holder, new Set(off));
     chart = drawn;
-    drawn.plot.replaceChildren();
-    await drawn.refresh();
+    if (isChange) await shown(); // the still picture is quicker there
     if (chart !== drawn) return; // another view came meanwhile
+    await drawn.refresh().catch((error) => {
+      placeTable(); // it is there whatever becomes of the chart
+      throw error;
+    });
+    if (chart !== drawn) return;
+    one("[data-still]").remove();
     bindLegend();
     bindOverlays();
     bindHover(drawn);
-    bindRows();
     bindZoom(drawn);
     bindExports(drawn);
     showState();
     cursor = new Cursor(drawn, one("[data-cursor]"), atNow(), rank);
     drawn.plot.dataset.drawn = "";
+    await shown();
+    if (chart === drawn) placeTable();
   };
 
   document.addEventListener("htmx:beforeSwap", (event) => {
-    if (event.detail.target === view && event.detail.shouldSwap) leave();
+    if (event.detail.target !== view || !event.detail.shouldSwap) return;
+    leave();
+    // htmx looks at all that goes, one by one; in the rows there is nothing of it.
+    for (const body of all("tbody")) body.remove();
   });
   document.addEventListener("htmx:historyCacheMissLoad", leave);
-  document.addEventListener("htmx:historyRestore", () => {
-    rest();
-    enter();
-  });
+  document.addEventListener("htmx:historyRestore", () => { rest(); enter(); });
   document.addEventListener("htmx:afterSwap", (event) => {
     const { target } = event.detail;
     if (!target) return; // Back: historyRestore follows
-    if (target === view) enter();
-    else if (target.id === "ranking" && cursor) cursor.clear(atNow());
-    else if (target.id === "points") {
-      bindRows();
-      if (chart) showState();
-    }
+    if (target.id === "ranking" && cursor) cursor.clear(atNow());
+    else if (target.id === "points" && chart) showState();
+  });
+  // Drawn before, the chart would be looked through for attributes of htmx's.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target === view) enter({ isChange: true });
   });
   document.addEventListener("themechange", () => chart && chart.refresh());
   enter();

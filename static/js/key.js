@@ -20,10 +20,8 @@
       button.hidden = true;
     };
     chart.plot.on("plotly_relayout", (change) => {
-      const names = Object.keys(change);
-      if (names.includes("annotations")) return;
-      if (names.some((name) => name.includes(".range["))) button.hidden = false;
-      chart.refresh();
+      const isZoom = Object.keys(change).some((name) => name.includes(".range["));
+      if (isZoom) button.hidden = false;
     });
     chart.plot.on("plotly_doubleclick", reset);
     button.addEventListener("click", reset);
@@ -42,6 +40,10 @@
       event.points.forEach((point) => light(chart.holder, point.customdata[0], on));
     chart.plot.on("plotly_hover", lit(true));
     chart.plot.on("plotly_unhover", lit(false));
+    // Only the points of the frontier chart have a page of their own.
+    if (chart.holder.dataset.figure !== "frontier-figure") return;
+    chart.plot.on("plotly_click", (event) =>
+      window.location.assign(`/points/${event.points[0].customdata[0]}`));
   };
 
   const enter = async (holder) => {

@@ -3,6 +3,7 @@
   "use strict";
   const LABEL = { size: 11, gap: 9 };
   const ROOM = 640; // below this width the legend has to do, unless the plot says so
+  const SVG = "http://www.w3.org/2000/svg";
   const pen = document.createElement("canvas").getContext("2d");
 
   const pixels = (plot, trace) => {
@@ -70,20 +71,14 @@
     return !taken.some(hits) && !placed.some(meets);
   };
 
-  const annotation = (plot, text, box, color) => ({
-    text,
-    x: plot._fullLayout.xaxis.p2r(box.left),
-    y: plot._fullLayout.yaxis.p2r((box.top + box.bottom) / 2),
-    xanchor: "left",
-    yanchor: "middle",
-    showarrow: false,
-    captureevents: false,
-    borderpad: 0,
-    font: { size: LABEL.size, color },
-  });
+  // A label is what plotly takes as text: escaped.
+  const plain = (text) =>
+    text.includes("&")
+      ? new DOMParser().parseFromString(text, "text/html").documentElement.textContent
+      : text;
 
-  // Returns plotly annotations for the lines among the traces that are visible.
-  const labels = (plot, traces, color) => {
+  // Returns {text, left, top} in px of the plot area for lines that are in sight.
+  const labels = (plot, traces) => {
     if (plot._fullLayout.xaxis._length < (Number(plot.dataset.room) || ROOM)) return [];
     pen.font = `${LABEL.size}px ${window.getComputedStyle(plot).fontFamily}`;
     const taken = inked(plot, traces);
@@ -95,17 +90,37 @@
       const places = inSight(plot, pixels(plot, trace));
       if (!places.length) continue;
       const { key, label, short } = trace.meta;
-      for (const name of [label, short].filter(Boolean)) {
-        const room = pen.measureText(name).width + 4;
+      for (const text of [label, short].filter(Boolean).map(plain)) {
+        const room = pen.measureText(text).width + 4;
         const box = boxes(places, room).find((b) => isFree(plot, b, key, taken, placed));
         if (!box) continue;
         placed.push(box);
-        found.push(annotation(plot, name, box, color));
+        found.push({ text, left: box.left, top: (box.top + box.bottom) / 2 });
         break;
       }
     }
     return found;
   };
 
-  window.Frontierboard = { ...window.Frontierboard, labels };
+  const unlabel = (plot) => plot.querySelector(".line-labels")?.remove();
+
+  // Writes the names into the plot. As annotations of plotly's own they would have it
+  // draw the whole chart once more.
+  const label = (plot, traces) => {
+    unlabel(plot);
+    const { xaxis, yaxis } = plot._fullLayout;
+    const names = labels(plot, traces).map(({ text, left, top }) => {
+      const name = document.createElementNS(SVG, "text");
+      name.setAttribute("x", xaxis._offset + left);
+      name.setAttribute("y", yaxis._offset + top);
+      name.textContent = text;
+      return name;
+    });
+    const group = document.createElementNS(SVG, "g");
+    group.setAttribute("class", "line-labels");
+    group.append(...names);
+    plot.querySelector(".infolayer").append(group);
+  };
+
+  window.Frontierboard = { ...window.Frontierboard, label, unlabel };
 })();

@@ -239,3 +239,18 @@ def test_swapping_the_sides_turns_every_number_around(first, second):
     if there.like_for_like is not None:
         both = (1 + there.like_for_like.change) * (1 + back.like_for_like.change)
         assert both == pytest.approx(1)
+
+
+def test_the_ids_of_deployments_decide_no_number():
+    # Ids follow the order of arrival; a verdict must not.
+    def both(one, other):
+        ids = [one, other, one, other]
+        return [sweep(rows[:4]).assign(deployment=ids) for rows in (BASE, HEAD)]
+
+    first, again = (
+        compare(*sides, axes=(X, Y), metrics=(), noise=NoiseTable()).like_for_like
+        for sides in (both(1, 2), both(2, 1))
+    )
+    assert first == again
+    assert first is not None
+    assert first.low is not None

@@ -45,6 +45,11 @@ def test_gpqa_is_judged_by_flexible_and_swebench_by_its_score():
     assert outcome(swebench, {"strict": 0.7}, 300) == "not measured"
 
 
+def test_nothing_and_everything_end_at_zero_and_one():
+    assert wilson(0.0, 7)[0] == 0.0
+    assert wilson(1.0, 7)[1] == 1.0
+
+
 def test_wilson_interval_of_a_known_case():
     low, high = wilson(0.9447, 1319)
     assert low == pytest.approx(0.931, abs=0.0005)

@@ -72,7 +72,7 @@ def test_the_regression_is_three_points_of_one_key_and_no_other(golden):
         found["plain"], baseline="run 33598359757 of 2026-09-02", labels=LABELS
     ).startswith(
         "regression: up to -9.0 % total throughput per GPU at 3 of 7 points "
-        "(TP2 c64, c128, c256), like for like -"
+        "(TP2 c64, c128, c256), area like for like -"
     )
 
 
@@ -94,7 +94,7 @@ def test_another_checkpoint_is_not_compared_and_its_numbers_stay(golden):
     assert found.comparison.like_for_like.pairs == 7
     assert [where for where, _ in found.comparison.coverage.lost] == [4]
     assert sentence(found).startswith(
-        "not comparable: checkpoint differs, at matched points +"
+        "not comparable: checkpoint differs, area at matched points +"
     )
     assert sentence(found).endswith("], not like for like")
 

@@ -1,7 +1,5 @@
 """Siblings: keys of one run that moved by the same factor, and those that did not."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,8 +35,8 @@ def test_the_same_factor_is_told_from_another_and_from_none():
 
 def test_another_scenario_of_the_same_key_is_a_sibling():
     of = moved("a", -0.08)
-    assert siblings(of, [of, replace(of, scenario="1k/1k")]).alike == (
-        replace(of, scenario="1k/1k"),
+    assert siblings(of, [of, of._replace(scenario="1k/1k")]).alike == (
+        of._replace(scenario="1k/1k"),
     )
 
 
@@ -93,7 +91,7 @@ def test_one_key_of_a_framework_that_stood_still_silences_it():
 
 def test_one_key_alone_is_no_group_whatever_its_scenarios():
     one = moved("a", -0.08)
-    assert common_movements([one, replace(one, scenario="1k/1k")]) == []
+    assert common_movements([one, one._replace(scenario="1k/1k")]) == []
     assert common_movements([]) == []
 
 

@@ -230,7 +230,7 @@ def test_the_sentence_names_the_largest_change_and_every_place():
     said = sentence(found, baseline="run 1 of 2026-09-02", labels={2: "TP2"})
     assert said.startswith(
         "regression: up to -9.0 % total throughput per GPU at 3 of 7 points "
-        "(TP2 c64, c128, c256), like for like "
+        "(TP2 c64, c128, c256), area like for like "
     )
     assert said.endswith("], vs run 1 of 2026-09-02")
 
@@ -246,7 +246,9 @@ def test_what_is_not_comparable_is_not_called_like_for_like():
     moved = comparison(measured(**{Y: 1.1}))
     (found,) = judge([Candidate("a", moved, ("checkpoint",))])
     said = sentence(found, baseline="run 1 of 2026-09-02")
-    assert said.startswith("not comparable: checkpoint differs, at matched points +")
+    assert said.startswith(
+        "not comparable: checkpoint differs, area at matched points +"
+    )
     assert said.endswith(", not like for like, vs run 1 of 2026-09-02")
 
 

@@ -64,7 +64,8 @@ def test_points_stand_on_the_frontier_are_dominated_or_excluded(client):
 
 def test_answer_has_every_field_of_the_shape(client):
     sweep = factories.SweepFactory(official=True)
-    factories.PointFactory(sweep=sweep, extra={"p99_ttft": 1.0})
+    others = {"p42_ttft": 2.0}
+    factories.PointFactory(sweep=sweep, extra={"p99_ttft": 1.0}, more_metrics=others)
     factories.EvalResultFactory(run=sweep.run, flexible=None)
     body = body_of(get(client))
     assert body["config_key"] == KEY
@@ -77,6 +78,7 @@ def test_answer_has_every_field_of_the_shape(client):
     (point,) = body["frontier"]
     assert (point["x"], point["y"]) == (50.0, 3156.8)
     assert point["metrics"]["p99_ttft"] == 1.0
+    assert point["metrics"]["p42_ttft"] == 2.0
     assert point["topology"]["tp"] == 2
     assert "prefill_tp" not in point["topology"]
     assert point["eval"] == {
@@ -169,6 +171,12 @@ def test_run_shows_an_unofficial_sweep(client):
     assert body["sweep"]["state"] is None
 
 
+def test_run_that_a_person_hid_shows_no_sweep(client):
+    factories.PointFactory(sweep=factories.SweepFactory(official=True))
+    hidden = factories.PointFactory(sweep__run__publication="hidden").sweep.run
+    assert get(client, run=hidden.github_run_id).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("as_of", "expected"),
     [
@@ -257,5 +265,5 @@ def test_queries_do_not_grow_with_points(client, django_assert_num_queries, size
     for n in range(size):
         factories.PointFactory(sweep=sweep, concurrency=n + 1)
         factories.EvalResultFactory(run=sweep.run, concurrency=n + 1)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         get(client)

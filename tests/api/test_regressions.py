@@ -203,8 +203,8 @@ def test_what_is_not_stored_is_not_found(client, token):
 def test_the_list_asks_as_often_whatever_it_holds(client, django_assert_num_queries):
     baseline = factories.SweepFactory(official=True)
     factories.RegressionFactory(baseline=baseline)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         client.get(ADDRESS)
     factories.RegressionFactory.create_batch(5, baseline=baseline)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(5):
         assert len(client.get(ADDRESS).json()) == 6

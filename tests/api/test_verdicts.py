@@ -164,4 +164,4 @@ def test_malformed_parameters_are_4xx_and_named(client, query):
 def test_the_shape_is_documented(client):
     schema = strict(client.get("/api/v1/openapi.json"))
     answer = schema["paths"]["/api/v1/runs/{run_id}/verdict"]["get"]["responses"]
-    assert set(answer) == {"200", "400", "404"}
+    assert set(answer) == {"200", "304", "400", "404"}

@@ -18,8 +18,8 @@ TABLE = """(id) => {
     cell.innerText.split("\\n")[0].trim());
   return [...table.tBodies[0].rows].map((row) => Object.fromEntries(
     [...row.cells].map((cell, n) => [names[n], [cell.innerText.trim(), cell.title,
-      [...cell.childNodes].map((node) => node.nodeType === 3 ? node.data : "").join("")
-        .trim()]])));
+      [...cell.childNodes].map((node) => node.nodeType === 3 ||
+        node.nodeName === "A" ? node.textContent : "").join("").trim()]])));
 }"""
 
 
@@ -49,9 +49,7 @@ def words(page: Page, selector: str = "main") -> str:
 
 def place_of(row: dict[str, Cell]) -> Place:
     point = f"{row['Deployment'].bare} c{row['Concurrency'].text}"
-    key = row["Config key"]
-    # A key that is a link has no text of its own cell.
-    return place(key.bare or key.text.split()[0], point)
+    return place(row["Config key"].bare.split()[0], point)
 
 
 def figures_of(row: dict[str, Cell], written: list[str]) -> list[str]:

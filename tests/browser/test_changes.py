@@ -60,9 +60,8 @@ def test_filters_and_pages_are_the_address(visitor: Visitor):
     page.get_by_label("Config key").fill("old-")
     page.get_by_role("button", name="Show", exact=True).click()
     page.wait_for_url("**/changes?key=old-")
-    expect(page.get_by_role("heading", name="History of the configs")).to_contain_text(
-        "30"
-    )
+    heading = page.get_by_role("heading", name="Imported history of the configs")
+    expect(heading).to_contain_text("30")
     page.get_by_role("navigation", name="Pages of the history").get_by_role(
         "link", name="Next"
     ).click()

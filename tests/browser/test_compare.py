@@ -51,8 +51,8 @@ def test_the_sentence_is_copied(visitor: Visitor, pair) -> None:
     visitor.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = visitor.open("/compare?base={}&head={}".format(*pair))
     sentence = page.locator("#sentence-0").inner_text()
-    page.get_by_role("button", name="Copy").click()
-    page.get_by_role("button", name="Copied").wait_for()
+    page.get_by_role("button", name="Copy", exact=True).click()
+    page.get_by_role("button", name="Copied", exact=True).wait_for()
     assert page.evaluate("navigator.clipboard.readText()") == sentence
     assert sentence.startswith(f"run {pair[1]}, ")
 

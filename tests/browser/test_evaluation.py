@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Visitor
 from tests.factories import (
@@ -97,6 +97,30 @@ def test_samples_open_beside_the_list_and_give_the_focus_back(visitor: Visitor):
     page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
     expect(link).to_be_focused()
+    assert visitor.trouble() == []
+
+
+def test_an_answer_after_the_drawer_was_closed_does_not_open_it(visitor: Visitor):
+    evals()
+    page = opened(visitor)
+    page.get_by_role("link", name="Samples of gsm8k TP2 c64").click()
+    drawer = page.locator("#drawer")
+    expect(drawer.locator("li.sample")).to_have_count(1)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/evaluation/samples/**", hold)
+    with page.expect_request("**/evaluation/samples/**"):
+        drawer.get_by_role("button", name="Show").click()
+    page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    with page.expect_response("**/evaluation/samples/**") as answered:
+        held[0].continue_()
+    answered.value.finished()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    expect(drawer).to_be_hidden()
     assert visitor.trouble() == []
 
 

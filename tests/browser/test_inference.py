@@ -54,6 +54,22 @@ def test_a_hovered_point_says_what_it_is_and_lights_its_row(visitor: Visitor):
     assert visitor.trouble() == []
 
 
+def test_names_of_lines_outlive_a_rectangle_too_small_to_zoom_to(visitor: Visitor):
+    story()
+    page = visitor.open("/inference")
+    names = page.locator("[data-plot] .line-labels text")
+    expect(names).to_have_count(1)
+    x, y = page.evaluate(PLACE_OF_FLAGGED)
+    page.mouse.move(x + 40, y)
+    page.mouse.down()
+    page.mouse.move(x + 42, y + 2)
+    page.mouse.move(x + 44, y + 4)
+    page.mouse.up()
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    expect(names).to_have_count(1)
+    assert visitor.trouble() == []
+
+
 @pytest.mark.parametrize("kind", ["png", "svg"])
 def test_the_chart_is_saved_as_a_picture(visitor: Visitor, kind: str):
     story()

@@ -16,7 +16,8 @@ SETTLED = """() => {
   const view = document.getElementById("view");
   const plot = view.querySelector("[data-plot]");
   return !view.querySelector("[aria-busy]") && !view.hasAttribute("aria-busy")
-    && (!plot || plot.dataset.drawn !== undefined);
+    && (!plot || plot.dataset.drawn !== undefined)
+    && !view.querySelector("[data-later]");
 }"""
 # Where a value of x is on the screen, and the middle of the plot.
 PLACE_OF = """(x) => {

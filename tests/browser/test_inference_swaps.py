@@ -17,7 +17,7 @@ def test_before_the_swap_is_a_named_ghost_that_no_line_joins(visitor: Visitor):
     page = visitor.open(PATH)
     lines = page.locator("[data-plot] .scatterlayer .trace .js-line")
     expect(lines).to_have_count(2)
-    names = page.locator("[data-plot] .annotation-text")
+    names = page.locator("[data-plot] .line-labels text")
     expect(names.filter(has_text="before the swap")).to_have_count(1)
     legend = page.locator(".legend-item")
     expect(legend).to_contain_text(f"checkpoint swapped from {OLD} to {NEW}")

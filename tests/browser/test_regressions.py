@@ -105,7 +105,8 @@ def test_the_list_is_worked_through_with_the_keyboard(visitor: Visitor, kim):
     page.keyboard.press("i")
     page.keyboard.type("jk: host 7 was hot")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("Stored: 2 changed.")
+    said = page.get_by_role("status").filter(has_text="Stored: 2 changed.")
+    expect(said).to_be_visible()
     states = Regression.objects.order_by("pk").values_list("state", flat=True)
     assert list(states) == ["investigating", "investigating", "noise"]
     assert second.events.get().note == "jk: host 7 was hot"
@@ -139,7 +140,8 @@ def test_without_a_script_boxes_and_the_form_do_the_same(visitor: Visitor, kim):
     form = page.locator("#decide")
     form.get_by_label("State").select_option("expected")
     form.get_by_role("button").click()
-    expect(page.get_by_role("status")).to_contain_text("Stored: 1 changed.")
+    said = page.get_by_role("status").filter(has_text="Stored: 1 changed.")
+    expect(said).to_be_visible()
     first.refresh_from_db()
     assert first.state == "expected"
 

@@ -104,7 +104,9 @@ def test_what_matters_is_seen_first_on_a_phone(
 ):
     run = eventful_run()
     page = visitor.open(path or f"/runs/{run.github_run_id}")
-    box = page.locator(f".table-scroll[aria-label='{table}'], #evals + .table-scroll")
+    box = page.locator(
+        f".table-scroll[aria-label='{table}'], .table-scroll[aria-labelledby='evals']"
+    )
     for name in columns:
         header = box.get_by_role("columnheader", name=name).first
         place = header.bounding_box()

@@ -3,7 +3,7 @@ from pathlib import Path
 from ingest.artifacts.bundles import open_bundle
 from ingest.artifacts.members import Limits
 from ingest.config_keys import Snapshot, expand_master
-from ingest.mapping import RunMapper
+from ingest.mapping import MappedPoint, RunMapper
 from ingest.rows import ChangelogRow, EvalRow, PointRow, SkipRow
 from tests.demo.reading import DemoRun
 from tests.ingest.reading import read_bundle
@@ -58,9 +58,10 @@ def test_every_point_and_eval_maps_to_one_key_without_a_doubt(
     for run in runs.values():
         mapper = RunMapper(_snapshot(run), [])
         rows = _rows(run.folder)
-        points, refused = mapper.map_points(r for r in rows if isinstance(r, PointRow))
+        found = [mapper.map_point(r) for r in rows if isinstance(r, PointRow)]
+        points = [point for point in found if isinstance(point, MappedPoint)]
         evals = mapper.map_evals((r for r in rows if isinstance(r, EvalRow)), set())
-        assert refused == []
+        assert points == found
         for point in points:
             # The story has one point without valid power telemetry.
             assert {code for code, _ in point.flags} <= {"power_invalid"}

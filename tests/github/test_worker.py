@@ -19,6 +19,7 @@ from tests.worker.crew import (
     pass_visibility_timeout,
     progress_held,
     wait_for,
+    wait_until_all_is_done,
     wait_until_blocked,
     wait_until_ended,
     wait_until_idle,
@@ -65,9 +66,10 @@ def ask(run_id: int = RUN) -> IngestRequest:
 
 
 @pytest.fixture
-def undisturbed(crew: Crew) -> dict[str, str]:
+def undisturbed(crew: Crew, redis_client: Redis) -> dict[str, str]:
     """What the tables hold when the run is fetched and nothing goes wrong."""
     assert wait_until_ended(ask()).state == IngestRequest.State.DONE
+    wait_until_all_is_done(redis_client)
     state = golden.state()
     assert golden.seen(RUN)[0].keys() == {golden.SGLANG, golden.MTP}
     return state
@@ -106,7 +108,7 @@ def test_request_shows_how_far_it_came(crew: Crew, github: FakeGitHub) -> None:
     count = len(github.items(RUN))
     with progress_held("artifacts", 12):
         request = ask()
-        wait_until_blocked()
+        wait_until_blocked(request)
         request.refresh_from_db()
         assert (request.step, request.progress_done) == ("artifacts", 11)
         assert request.progress_total == count
@@ -126,7 +128,7 @@ def test_worker_killed_while_it_fetches(
     forget_everything()
     with progress_held(step, done):
         request = ask()
-        wait_until_blocked()
+        wait_until_blocked(request)
         crew.kill()
     assert not Run.objects.exists()
     finish_after(crew, redis_client, request)
@@ -140,7 +142,7 @@ def test_worker_killed_while_it_stores(
     forget_everything()
     with writes_held(table):
         request = ask()
-        wait_until_blocked()
+        wait_until_blocked(request)
         crew.kill()
     finish_after(crew, redis_client, request)
     assert golden.state() == undisturbed
@@ -170,7 +172,7 @@ def test_worker_killed_between_a_merge_and_its_source(
 ) -> None:
     with writes_held(table):
         request = ask(MERGE)
-        wait_until_blocked()
+        wait_until_blocked(request)
         crew.kill()
     finish_after(crew, redis_client, request)
     source = Run.objects.get(github_run_id=SOURCE)

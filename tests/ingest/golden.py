@@ -71,7 +71,7 @@ _CONTENT = {
         SELECT r.github_run_id, k.key, s.scenario, d.label, p.concurrency,
                p.fingerprint, p.attempt, p.is_current, p.is_excluded, p.is_out,
                p.flags, p.image, p.runner, p.gpus, p.tput_per_gpu, p.metrics,
-               p.facts, a.name, rec.member, rec.index, rec.sha256
+               p.more_metrics, p.facts, a.name, rec.member, rec.index, rec.sha256
         FROM dashboard_point p JOIN dashboard_sweep s ON s.id = p.sweep_id
         JOIN dashboard_run r ON r.id = s.run_id
         JOIN dashboard_configkey k ON k.id = s.config_key_id

@@ -404,6 +404,23 @@ def test_what_is_no_bundle_is_one_clear_line(tmp_path: Path) -> None:
             open_bundle(path, LIMITS)
 
 
+def test_an_artifact_that_the_zip_of_a_bundle_cannot_open_is_one_fault(
+    tmp_path: Path,
+) -> None:
+    """Its name differs between the zip's directory and what stands before its bytes."""
+    name = "artifacts/1-results_bmk.zip"
+    path = tmp_path / "bundle.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("run.json", json.dumps(RUN))
+        archive.writestr(name, b"never opened")
+    other = name.replace("results", "Results")
+    path.write_bytes(path.read_bytes().replace(name.encode(), other.encode(), 1))
+    artifact = open_bundle(path, Limits()).artifacts[0]
+
+    with pytest.raises(ArtifactError, match="bad_zip: cannot open"):
+        artifact.contents(Limits())
+
+
 def test_links_in_a_bundle_folder_are_not_followed(tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_text("{}")

@@ -12,9 +12,8 @@ from ingest.artifacts.json_reading import (
     BadJsonError,
     canonical,
     parse,
-    starts_with_array,
-    stream_records,
 )
+from ingest.artifacts.streaming import starts_with_array, stream_records
 
 
 def text_of(data: bytes) -> str:
@@ -87,6 +86,13 @@ def test_deep_nesting_is_refused() -> None:
         canonical(value, strict=True)
 
 
+def test_deep_nesting_behind_a_nan_is_refused() -> None:
+    value = parse(b"[NaN, " + b"[" * 300 + b"]" * 300 + b"]").value
+
+    with pytest.raises(BadJsonError, match="nested too deeply"):
+        canonical(value)
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
@@ -127,8 +133,37 @@ def test_a_stream_cut_off_gives_its_records_and_then_fails() -> None:
     found = [next(stream) for _ in range(100)]
 
     assert found == [{"a": "x" * 1000}] * 100
-    with pytest.raises(BadJsonError, match="premature EOF"):
+    with pytest.raises(BadJsonError, match="ends within the array"):
         list(stream)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        " [ ] ",
+        "\ufeff[1]",
+        '[1, "a,b", {"a": [1, {"b": "]"}]}, [], null]',
+        '["\\"", "\\\\", "[{"]',
+        "[NaN, -Infinity, 1e999, 12345678901234567890123]",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 3, 1 << 20])
+def test_a_stream_gives_what_the_whole_gives(monkeypatch, text: str, size: int) -> None:
+    monkeypatch.setattr("ingest.artifacts.streaming._CHUNK", size)
+    data = text.encode()
+
+    found = list(stream_records(io.BytesIO(data), 1 << 20))
+
+    assert repr(found) == repr(parse(data).value)
+
+
+@pytest.mark.parametrize(
+    "text", ["[1,]", "[,1]", "[1][2]", "[1] 2", "[1", '["a', "[1]}", "[1}{", "{}", ""]
+)
+def test_a_stream_that_is_no_array_is_refused(text: str) -> None:
+    with pytest.raises(BadJsonError):
+        list(stream_records(io.BytesIO(text.encode()), 1 << 20))
 
 
 def test_the_first_sign_tells_an_array() -> None:

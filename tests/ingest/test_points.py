@@ -1,11 +1,13 @@
 """Fixed-length throughput records to points."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from dashboard.vocabulary.deployments import deployment_label
+from ingest.conversion.points import LONGEST_SHARED, _shared_point
 from ingest.rows import PointRow, SkipRow
 from tests.ingest.records import FIXED, MULTINODE, rows_of
 
@@ -360,3 +362,64 @@ def test_validity_of_power_is_a_fact() -> None:
     row = point(power_valid=0, power_metric_schema_version=2)
 
     assert row.facts == {"power_valid": False, "power_metric_schema_version": 2}
+
+
+def test_rows_of_one_recipe_keep_what_is_their_own() -> None:
+    requests = {"num_requests_total": 9, "num_requests_successful": 8}
+    other = FIXED | requests | {"conc": 128, "median_ttft": math.nan}
+
+    first, second = rows_of("results_bmk", FIXED, other)
+
+    assert isinstance(first, PointRow)
+    assert isinstance(second, PointRow)
+    assert (first.identity.concurrency, second.identity.concurrency) == (64, 128)
+    assert second.identity == replace(first.identity, concurrency=128)
+    assert (first.ref.index, second.ref.index) == (0, 1)
+    assert first.metrics["median_ttft"] == 0.3
+    assert "median_ttft" not in second.metrics
+    assert (codes(first), codes(second)) == ([], ["nan_token"])
+
+
+def test_rows_whose_values_only_compare_equal_are_as_many_recipes() -> None:
+    told = (1, True, 0.0, -0.0)
+
+    found = rows_of("results_bmk", *(FIXED | {"recipe_fingerprint": v} for v in told))
+
+    texts = [row.warnings[0][1] for row in found if isinstance(row, PointRow)]
+    assert texts == [f"not 64 hex digits: {v}" for v in told]
+
+
+def test_what_is_long_does_not_stay_in_memory() -> None:
+    long = FIXED | {"image": "x" * LONGEST_SHARED}
+    before = _shared_point.cache_info().currsize
+
+    (row,) = rows_of("results_bmk", long)
+
+    assert isinstance(row, PointRow)
+    assert row.identity.image == long["image"]
+    assert _shared_point.cache_info().currsize == before
+
+
+def test_rows_of_one_recipe_may_name_a_router_with_its_version() -> None:
+    router = {"name": "a-router", "version": "2.4"}
+    text = '{"name": "a-router", "version": "2.4"}'
+
+    rows = [FIXED | {"router": told} for told in (router, text, router)]
+    first, second, third = (point(**row) for row in rows)
+
+    assert (first.identity.router, first.facts["router"]) == ("a-router", router)
+    assert (second.identity.router, second.facts["router"]) == (text, text)
+    assert third.facts == first.facts
+
+
+def test_a_failed_row_of_a_recipe_takes_no_other_with_it() -> None:
+    failed = FIXED | {"num_requests_successful": 0, "num_requests_total": 9}
+
+    rows = rows_of("results_bmk", FIXED, failed, FIXED | {"conc": 32})
+
+    assert [type(row) for row in rows] == [PointRow, SkipRow, PointRow]
+
+
+@pytest.mark.parametrize("conc", [16, "16", 16.0], ids=["int", "text", "float"])
+def test_a_concurrency_is_read_however_it_is_written(conc: object) -> None:
+    assert point(conc=conc).identity.concurrency == 16

@@ -67,7 +67,7 @@ class Launcher:
     def stop(self, number):
         """Send a signal, wait for the end, and return the exit code."""
         self.process.send_signal(number)
-        self.lines += self.process.communicate(timeout=30)[0].splitlines()
+        self.lines += self.process.communicate(timeout=90)[0].splitlines()
         return self.process.returncode
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 BREAKS: dict[str, Callable[[], None]] = {}
 
 
-def breaks(name):
+def breaks(name: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Register a function that stores what the named constraint forbids."""
 
     def register(function):
@@ -258,6 +258,39 @@ def _():
     factories.EvalFloorFactory(source="")
 
 
+@breaks("benchmark_job_name_unique")
+def _():
+    job = factories.BenchmarkJobFactory()
+    factories.BenchmarkJobFactory(run=job.run, name=job.name)
+
+
+@breaks("benchmark_job_outcome_known")
+def _():
+    factories.BenchmarkJobFactory(outcome="lost")
+
+
+@breaks("benchmark_job_retry_succeeded")
+def _():
+    factories.BenchmarkJobFactory(outcome="failed", is_after_retry=True)
+
+
+@breaks("hardware_price_unique")
+def _():
+    twice(factories.HardwarePriceFactory)
+
+
+for _name in ("hyperscaler", "neocloud", "rental", "power_kw"):
+
+    @breaks(f"hardware_price_{_name}_positive")
+    def _(name=_name):
+        factories.HardwarePriceFactory(**{name: 0})
+
+
+@breaks("hardware_price_says_why")
+def _():
+    factories.HardwarePriceFactory(source="")
+
+
 @breaks("published_row_unique")
 def _():
     twice(factories.PublishedRowFactory, sha256="a")
@@ -292,6 +325,16 @@ def _():
 @breaks("request_one_active_per_run")
 def _():
     twice(factories.IngestRequestFactory, kind="run", repository="o/r", github_run_id=1)
+
+
+@breaks("request_one_active_per_trace")
+def _():
+    twice(factories.IngestRequestFactory, kind="trace", target="point 1")
+
+
+@breaks("request_trace_unique")
+def _():
+    twice(factories.RequestTraceFactory)
 
 
 @breaks("reuse_link_two_runs")

@@ -3,6 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
+from tests.factories import RegressionFactory
+
 pytestmark = pytest.mark.django_db
 
 
@@ -46,3 +48,19 @@ def test_open_site_asks_nobody(client):
 
 def test_who_logs_in_without_an_aim_comes_to_the_first_page(settings):
     assert settings.LOGIN_REDIRECT_URL == "/"
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/login"])
+def test_what_strangers_reach_on_a_private_site_tells_nothing_of_the_data(
+    client, settings, path
+):
+    RegressionFactory()
+    told = (b"nav-count", b"Newest run" if path == "/nothing" else b"Log in")
+    open_page = client.get(path).content
+    assert all(text in open_page for text in told)
+    settings.FRONTIERBOARD_LOGIN_REQUIRED = True
+    page = client.get(path).content
+    assert b"nav-count" not in page
+    assert b"Newest run" not in page
+    client.force_login(User.objects.create_user("kim"))
+    assert b"nav-count" in client.get("/nothing").content

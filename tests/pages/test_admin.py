@@ -250,7 +250,19 @@ def test_a_pairing_needs_a_repository_that_can_be_asked(admin_client):
 
 
 @pytest.mark.parametrize("chosen", ["x", "9" * 30, "-1", ""])
-def test_an_action_on_no_row_is_answered(admin_client, rows, chosen):
-    path = reverse("admin:dashboard_sweep_changelist")
-    fields = {"action": "hold", "_selected_action": [chosen], "reason": "r"}
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [("sweep", "hold"), ("apitoken", "revoke"), ("notice", "delete_selected")],
+)
+def test_an_action_on_no_row_is_answered(admin_client, rows, name, action, chosen):
+    path = reverse(f"admin:dashboard_{name}_changelist")
+    fields = {"action": action, "_selected_action": [chosen], "reason": "r"}
     assertContains(admin_client.post(path, fields, follow=True), "No such row")
+
+
+@pytest.mark.parametrize("chosen", ["x", "\0", "9" * 30, "'", "1e400"])
+@pytest.mark.parametrize("name", ["correction", "notice"])
+def test_a_form_about_what_is_no_row_is_refused(admin_client, rows, name, chosen):
+    path = reverse(f"admin:dashboard_{name}_add")
+    answer = admin_client.post(path, {"run": chosen, "config_key": chosen})
+    assertContains(answer, "errorlist")

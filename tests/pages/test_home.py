@@ -48,7 +48,7 @@ def history(*checkpoints, **given):
 
 def test_empty_site_says_how_to_begin(client):
     page = home(client)
-    assertContains(page, "manage.py ingest_path bundle")
+    assertContains(page, "manage.py ingest_path FOLDER")
     assertContains(page, "No work was asked for.")
     assertNotContains(page, "Newest runs")
 
@@ -56,7 +56,7 @@ def test_empty_site_says_how_to_begin(client):
 def test_work_on_the_first_run_is_shown_before_it_is_stored(client):
     factories.IngestRequestFactory(state="running", step="reading")
     page = home(client)
-    assertContains(page, "manage.py ingest_path bundle")
+    assertContains(page, "manage.py ingest_path FOLDER")
     assertContains(page, 'hx-get="/requests?limit=6"')
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dashboard.templatetags.site import sig4
-from dashboard.views.run_points import cells
+from dashboard.views.tables import csv_cell
 from tests import factories
 from tests.pages.builders import curve
 from tests.pages.test_unofficial import KEY, overlaid
@@ -107,7 +107,7 @@ def test_the_texts_are_there(client, hostile):
 
 @pytest.mark.parametrize("start", [*"=+-@\t\r\n", *"\uff1d\uff0b\uff0d\uff20"])
 def test_no_cell_starts_a_formula(start):
-    assert cells([f"{start}1"]) == [f"'{start}1"]
+    assert str(csv_cell(f"{start}1")).startswith("'")
 
 
 @pytest.mark.parametrize(

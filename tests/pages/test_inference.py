@@ -313,11 +313,11 @@ def test_query_count_does_not_grow_with_points_and_keys(
 
 def test_official_parameters_without_a_counterpart_are_said(client):
     curve()
-    answer = client.get("/inference?i_metric=y_costh&i_xmode=cost&e_bench=x")
+    answer = client.get("/inference?i_metric=y_tokensPerBigMac&i_xmode=cost&e_bench=x")
     assert answer.status_code == 200
     assert answer.context["chosen"].y == "tput_per_gpu"
     page = answer.content.decode()
-    for ignored in ("i_metric=y_costh", "i_xmode=cost", "e_bench=x"):
+    for ignored in ("i_metric=y_tokensPerBigMac", "i_xmode=cost", "e_bench=x"):
         assert ignored in page
 
 

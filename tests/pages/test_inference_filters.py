@@ -305,3 +305,19 @@ def test_a_day_before_everything_is_said_without_a_model(client):
     history()
     page = client.get("/inference?date=2020-01-01").content.decode()
     assert "No official sweep was current as of 2020-01-01." in page
+
+
+def test_who_names_no_part_gets_the_whole_page(client):
+    curve()
+    headers = {"hx-request": "true", "hx-target": "elsewhere"}
+    page = client.get("/inference", headers=headers).content.decode()
+    assert page == client.get("/inference").content.decode()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["zoom=0,5e-324,0,1", "zoom=0,1,-1e308,1.7e308", "zoom=1,1.7e308,0,1&logx=1"],
+)
+def test_a_zoom_beyond_all_measure_is_answered(client, query):
+    curve()
+    assert client.get(f"/inference?{query}").status_code == 200

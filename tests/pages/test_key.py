@@ -345,4 +345,22 @@ def test_unsteady_repeats_are_marked_in_the_history_of_evals(client):
     assert "+3.00 pp" in body
     assert body.count("unstable</span>") >= 1
     lines = client.get(f"/keys/{sweep.config_key.key}/evals.csv").content.decode()
-    assert lines.splitlines()[1].endswith("True")
+    (row,) = csv.DictReader(io.StringIO(lines))
+    assert row["unstable"] == "True"
+
+
+def test_a_history_of_costs_is_made_with_the_prices_of_today(client):
+    two_swaps()
+    query = "?show=point&metric=cost_total_neocloud&deployment=TP4&concurrency=64"
+    drawn = figure(client, query)
+    said = drawn["layout"]["yaxis"]["title"]["text"]
+    assert said.endswith("($/M tok); prices of 2026-08, neocloud")
+    measured = [
+        y
+        for ys in lines(
+            figure(client, query.replace("cost_total_neocloud", "tput_per_gpu"))
+        ).values()
+        for y in ys
+    ]
+    costs = [y for ys in lines(drawn).values() for y in ys]
+    assert costs == pytest.approx([2.09 / (y * 0.0036) for y in measured])

@@ -208,6 +208,19 @@ def test_a_note_shows_author_and_end_until_it_expires(client, time_machine):
     assertNotContains(client.get("/inference"), TEXT)
 
 
+def test_a_note_is_shown_and_gone_at_once_on_pages_that_are_kept(
+    client, admin_client, settings
+):
+    settings.FRONTIERBOARD_KEPT_SECONDS = 60
+    curve(KEY)
+    assertNotContains(client.get("/inference"), TEXT)
+    admin_client.post(reverse("admin:dashboard_notice_add"), posted("note"))
+    assertContains(client.get("/inference"), TEXT)
+    delete = reverse("admin:dashboard_notice_delete", args=[Notice.objects.get().pk])
+    admin_client.post(delete, {"post": "yes"})
+    assertNotContains(client.get("/inference"), TEXT)
+
+
 def test_what_does_not_hold_yet_or_belongs_to_histories_is_no_note(client):
     curve(KEY)
     factories.NoticeFactory(at=factories.START.replace(year=2099))

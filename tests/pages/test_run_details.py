@@ -21,7 +21,7 @@ def attempt_of(client, run, attempt):
 
 
 def csv_of(client, run):
-    answer = client.get(reverse("run_points_csv", args=[run.github_run_id]))
+    answer = client.get(f"/runs/{run.github_run_id}/points.csv")
     return list(csv.DictReader(io.StringIO(answer.content.decode())))
 
 
@@ -142,7 +142,7 @@ def test_errors_are_counted_of_points_that_count_and_left_out_where_unknown(clie
 
 def test_download_of_a_run_without_points_has_headers_alone(client):
     assert csv_of(client, factories.RunFactory()) == []
-    assert client.get(reverse("run_points_csv", args=[123])).status_code == 404
+    assert client.get("/runs/123/points.csv").status_code == 404
 
 
 def test_download_asks_the_same_queries_for_many_points(
@@ -151,7 +151,8 @@ def test_download_asks_the_same_queries_for_many_points(
     sweep = factories.SweepFactory()
     for n in range(12):
         factories.PointFactory(sweep=sweep, concurrency=n + 1)
-    with django_assert_num_queries(2):
+    # Those of the run's report, the points, the generation.
+    with django_assert_num_queries(14):
         csv_of(client, sweep.run)
 
 

@@ -73,17 +73,17 @@ def test_run_without_skips_says_so(client):
 
 def test_download_holds_every_skip(client, run):
     factories.SkipFactory(run=run, reason="wrong_type", detail="=cmd()")
-    answer = client.get(reverse("run_skips_csv", args=[run.github_run_id]))
-    rows = list(csv.DictReader(io.StringIO(answer.content.decode())))
+    answer = client.get(reverse("run_skips_file", args=[run.github_run_id, "csv"]))
+    rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode())))
     assert len(rows) == 17
     assert rows[-1]["detail"] == "'=cmd()"
     failed = [row for row in rows if row["reason"] == "failed_run"]
     assert {row["attempt"] for row in failed} == {"2"}
 
 
-@pytest.mark.parametrize("name", ["run_skips", "run_skips_csv"])
-def test_unknown_run_is_a_page_with_a_sentence(client, name):
-    response = client.get(reverse(name, args=[123]))
+@pytest.mark.parametrize("path", ["/runs/123/skips", "/runs/123/skips.csv"])
+def test_unknown_run_is_a_page_with_a_sentence(client, path):
+    response = client.get(path)
     assertContains(response, "Run 123 is not stored here.", status_code=404)
 
 

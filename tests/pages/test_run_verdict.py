@@ -64,7 +64,7 @@ def test_what_is_not_comparable_has_no_colour(client):
     assert '<span class="badge">not comparable</span>' in body
     assert "not judged" in body
     assert "badge-ok" not in body
-    assert "At matched points, not like for like</dt>" in body
+    assert "Area at matched points, not like for like</dt>" in body
 
 
 def test_lost_points_and_those_no_longer_planned_are_told_apart(client):

@@ -229,6 +229,10 @@ def test_run_without_a_usable_point_says_why_and_that_it_has_evals(client):
     ) in page
     assert "It has 1 eval" in page
     assert "Not taken: 3" in page
+    # Nothing of it is in the chart, so its caption explains no violet.
+    assert "Violet, dashed" not in page
+    drawn = overlaid()
+    assert "Violet, dashed" in text_of(client, f"?unofficialRun={drawn.github_run_id}")
 
 
 def csv_of(client, query: str) -> str:

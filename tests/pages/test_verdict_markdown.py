@@ -60,7 +60,10 @@ def test_it_tells_state_numbers_coverage_differences_and_links_in_order(client):
         "### Frontierboard: regression",
         f"/runs/{head.run.github_run_id}) `Faster kernels`: cancelled, 3 of 4 points",
         "Evals: intact, 1 of 1 passed.",
-        "| config key | verdict | like for like | worst point | coverage | baseline |",
+        (
+            "| config key | verdict | area like for like | worst point | coverage |"
+            " baseline |"
+        ),
         f"| `{KEY}` `8k/1k` | regression, partial\\: 3 of 4 points, image differs",
         "acceptance synthetic |",
         "3 pairs | 11.1 % behind at TP2 c",
@@ -80,7 +83,7 @@ def test_it_tells_state_numbers_coverage_differences_and_links_in_order(client):
 def test_what_is_not_comparable_is_nowhere_called_like_for_like(client):
     official(0)
     text = report(client, unofficial(1, scale=1.3, checkpoint="org-b/Other").run)
-    assert "| at matched points |" in text
+    assert "| area at matched points |" in text
     assert "4 pairs, not like for like | nowhere behind, closest at TP2 c" in text
     assert "1 day older |" in text
 

@@ -94,6 +94,14 @@ BAD_RUNS = {
         run_object(created_at="9999-12-31T23:59:59-12:00"),
         "is not a time",
     ),
+    "created_at in a year of no benchmark": (
+        run_object(created_at="9999-12-31T23:59:59Z"),
+        "is not a time",
+    ),
+    "run_started_at long ago": (
+        run_object(run_started_at="0001-01-01T00:00:00Z"),
+        "run_started_at is not a time",
+    ),
     "run_started_at is odd": (run_object(run_started_at={}), "run_started_at"),
     "no repository": (_without("repository"), "repository.full_name is missing"),
     "repository is text": (run_object(repository="a/b"), "full_name is missing"),

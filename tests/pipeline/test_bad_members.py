@@ -152,7 +152,7 @@ def test_a_gigabyte_member_is_refused_by_name_in_little_memory(
     before = _peak_mb()
     desk.take(bundle)
     assert _peak_mb() - before < 100
-    assert list(skips()) == ["bad_json"]
+    assert list(skips()) == ["member_too_large"]
     assert Point.objects.count() == 1
 
 

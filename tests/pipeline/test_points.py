@@ -1,5 +1,6 @@
 """Rows of one run through the whole pipeline: GPUs, physics, attempts, duplicates."""
 
+import gc
 import json
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ from dashboard.models import Artifact, Point, RawRecord
 from dashboard.vocabulary import hardware
 from ingest.conversion import identity
 from ingest.pipeline import replay_run
+from ingest.reading import ReadRun
 from tests.ingest import golden
 from tests.pipeline.bundles import (
     KEY,
@@ -100,6 +102,16 @@ def test_c05_the_reciprocal_of_a_deviation_is_dropped(desk: Desk) -> None:
     assert "std_intvty" not in metrics
 
 
+def test_metrics_without_a_place_in_the_array_are_kept_beside_it(desk: Desk) -> None:
+    upload = results(row(p42_ttft=0.2, joules_per_haiku=3.0, p99_ttft=0.0))
+    desk.ingest(None, upload)
+    point = the_point()
+    assert point.more_metrics == {"p42_ttft": 0.2, "joules_per_haiku": 3.0}
+    assert point.metrics["p99_ttft"] == 0.0
+    assert "p42_ttft" in point.all_metrics
+    assert desk.ingest(None, upload).tally.is_unchanged
+
+
 def test_c05_zero_tpot_has_throughput_and_no_interactivity(desk: Desk) -> None:
     zero = row(median_tpot=0, median_intvty=1.0, conc=1, median_e2el=0.3244)
     raw = b"[" + _json(zero).replace(
@@ -133,7 +145,7 @@ def test_c09_replay_takes_rows_once_their_hardware_is_known(
     desk.take(bundle)
     for path in sorted(bundle.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
-    added = hardware.Hardware("xyz900", "XYZ900", "AMD", "CDNA 5", 20)
+    added = hardware.Hardware("xyz900", "XYZ900", "AMD", "CDNA 5", 20, 1000)
     monkeypatch.setitem(hardware.HARDWARE, "xyz900", added)
     identity._subject.cache_clear()
     report = replay_run(the_run())
@@ -343,3 +355,15 @@ def test_e09_a_single_point_is_a_sweep(desk: Desk) -> None:
     desk.ingest(None, results(row()))
     sweep = the_sweep()
     assert (sweep.state, sweep.received_count) == ("current", 1)
+
+
+def test_rows_are_let_go_before_anybody_looks_for_cycles(desk: Desk) -> None:
+    gc.disable()
+    try:
+        desk.ingest(None, results(busy_row(4), busy_row(8)))
+        left = [found for found in gc.get_objects() if type(found) is ReadRun]
+    finally:
+        gc.enable()
+    assert Point.objects.count() == 2
+    assert not any(reading.rows for reading in left)
+    assert not any(a.records for reading in left for a in reading.artifacts)

@@ -1,10 +1,17 @@
 """Upserts: natural keys with nulls, change detection, ids and stamps that stay."""
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, ProgrammingError, transaction
+from django.db import (
+    DataError,
+    IntegrityError,
+    ProgrammingError,
+    connection,
+    transaction,
+)
 
 from dashboard.models import Artifact, Deployment, Point, RunStat, Skip, Sweep
 from dashboard.vocabulary import deployments
@@ -17,11 +24,18 @@ from ingest.tables import (
     RUN_STATS,
     SKIPS,
 )
-from ingest.upserts import delete_others, upsert
+from ingest.upserts import (
+    Stored,
+    delete_others,
+    insert,
+    insert_in_parts,
+    upsert,
+)
 from tests.factories import DeploymentFactory, RunFactory, SweepFactory
 
 pytestmark = pytest.mark.django_db
 
+Store = Callable[..., Stored]
 KEY_ROW = ("k", "qwen3.5", "fp4", "mi355x", "sglang", "", False)
 
 
@@ -39,7 +53,7 @@ def point(sweep: Sweep, deployment: Deployment, **changes: Any) -> tuple[object,
         "flags": [],
         "image": "",
         "runner": "",
-        "metrics": {"a": 1.0},
+        "metrics": [1.0],
         "facts": {},
     }
     return tuple((values | changes).values())
@@ -66,7 +80,7 @@ def test_the_stamp_moves_only_with_the_content(place: tuple[Sweep, Any]) -> None
     before = Point.objects.get()
     upsert(POINTS, [point(*place)])
     assert Point.objects.get().updated_at == before.updated_at
-    upsert(POINTS, [point(*place, metrics={"a": 2.0})])
+    upsert(POINTS, [point(*place, metrics=[2.0])])
     after = Point.objects.get()
     assert after.updated_at > before.updated_at
     assert (after.pk, after.stored_at) == (before.pk, before.stored_at)
@@ -172,6 +186,100 @@ def test_a_constraint_that_fails_stores_nothing(place: tuple[Sweep, Any]) -> Non
     with pytest.raises(IntegrityError), transaction.atomic():
         upsert(POINTS, rows)
     assert not Point.objects.exists()
+
+
+@pytest.mark.parametrize("store", [insert, insert_in_parts, upsert])
+def test_an_error_among_the_rows_stores_none_of_them(
+    place: tuple[Sweep, Any], store: Store
+) -> None:
+    def rows() -> Iterator[tuple[object, ...]]:
+        yield from (point(*place, concurrency=conc) for conc in range(1, 5000))
+        raise ValueError("what is mapped meanwhile is no good")
+
+    with pytest.raises(ValueError, match="no good"), transaction.atomic():
+        store(POINTS, rows())
+    assert Point.objects.count() == 0
+    assert store(POINTS, [point(*place)]).new == 1
+
+
+@pytest.mark.parametrize(
+    ("column", "number"),
+    [
+        ("concurrency", 1 << 31),
+        ("concurrency", (1 << 32) + 5),
+        ("gpus", -(1 << 31) - 1),
+        ("raw_record_id", 1 << 63),
+    ],
+)
+@pytest.mark.parametrize("store", [insert, insert_in_parts, upsert])
+def test_a_number_out_of_range_is_refused_and_not_cut_off(
+    place: tuple[Sweep, Any], store: Store, column: str, number: int
+) -> None:
+    changes: dict[str, Any] = {"concurrency": 16, column: number}
+    rows = [point(*place), point(*place, **changes)]
+    with pytest.raises(DataError, match="out of range"), transaction.atomic():
+        store(POINTS, rows)
+    assert not Point.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["x\0", "x" * 5_000])
+@pytest.mark.parametrize("store", [insert, insert_in_parts, upsert])
+def test_what_the_database_refuses_while_rows_come_is_an_error_of_djangos(
+    place: tuple[Sweep, Any], store: Store, text: str
+) -> None:
+    with pytest.raises(DataError), transaction.atomic():
+        store(POINTS, [point(*place, fingerprint=text)])
+    assert not Point.objects.exists()
+
+
+@pytest.mark.parametrize("count", [0, 1, 1_000, 2_500])
+def test_all_parts_are_stored(place: tuple[Sweep, Any], count: int) -> None:
+    rows = [point(*place, concurrency=conc + 1) for conc in range(count)]
+    assert insert_in_parts(POINTS, rows).new == count
+    stored = Point.objects.order_by("pk").values_list("concurrency", flat=True)
+    assert list(stored) == [conc + 1 for conc in range(count)]
+
+
+@pytest.mark.parametrize("bad", [1, 1_500, 3_000])
+def test_parts_with_a_row_that_names_nothing_are_refused(
+    place: tuple[Sweep, Any], bad: int
+) -> None:
+    sweep, _ = place
+    rows = [point(*place, concurrency=conc) for conc in range(1, 3_001)]
+    rows[bad - 1] = point(*place, concurrency=bad, raw_record_id=sweep.pk + 10**9)
+    with pytest.raises(IntegrityError, match="raw_record"), transaction.atomic():
+        insert_in_parts(POINTS, rows)
+    assert not Point.objects.exists()
+
+
+def test_references_wait_for_the_commit_again_after_parts(
+    place: tuple[Sweep, Any],
+) -> None:
+    insert_in_parts(POINTS, [point(*place)])
+    assert Point.objects.update(raw_record_id=10**9) == 1
+    with pytest.raises(IntegrityError, match="raw_record"), transaction.atomic():
+        connection.check_constraints()
+    Point.objects.update(raw_record_id=None)
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        [],
+        [1.5],
+        [None, 2.0],
+        [0.0, -0.0, 5e-324, 1.7976931348623157e308, 0.1 + 0.2],
+        [None, 1.0, None, -3.25],
+    ],
+)
+@pytest.mark.parametrize("store", [insert, insert_in_parts, upsert])
+def test_arrays_are_stored_to_the_last_bit(
+    place: tuple[Sweep, Any], store: Store, metrics: list[float | None]
+) -> None:
+    store(POINTS, [point(*place, metrics=metrics)])
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT metrics FROM dashboard_point")
+        assert repr(cursor.fetchall()) == repr([(metrics,)])
 
 
 def test_rows_of_a_scope_that_are_not_kept_go() -> None:

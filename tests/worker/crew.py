@@ -22,6 +22,7 @@ from launcher.paths import key_prefix
 from launcher.processes import Child
 
 PATIENCE = 60.0  # seconds; the machine may be busy with other things
+HOLDER = "frontierboard-test-holder"
 
 
 def test_database_url() -> str:
@@ -131,14 +132,27 @@ def wait_until_ended(request: IngestRequest) -> IngestRequest:
 
 
 def blocked_sessions() -> int:
-    """Count sessions of the test database that wait for a lock."""
-    query = (
-        "SELECT count(*) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    )
+    """Count sessions that wait for a lock which a test holds.
+
+    Others wait as well, if for a moment: a worker that tells of the run before waits
+    while tables are emptied, and one killed then has not begun what the test asks.
+    """
+    query = """
+        SELECT count(*) FROM pg_stat_activity AS waiting
+        JOIN pg_stat_activity AS holder
+            ON holder.pid = ANY (pg_blocking_pids(waiting.pid))
+        WHERE waiting.datname = current_database() AND holder.application_name = %s
+    """
     with connection.cursor() as cursor:
-        cursor.execute(query)
+        cursor.execute(query, [HOLDER])
         return int(cursor.fetchone()[0])
+
+
+def holder_session(*, autocommit: bool = False) -> psycopg.Connection:
+    """Return a session whose locks count as the test's."""
+    return psycopg.connect(
+        test_database_url(), autocommit=autocommit, application_name=HOLDER
+    )
 
 
 def give_back_to(crew: Crew) -> None:
@@ -147,9 +161,15 @@ def give_back_to(crew: Crew) -> None:
     crew.start()
 
 
-def wait_until_blocked() -> None:
-    """Wait until the worker's session waits for a lock."""
+def wait_until_blocked(request: IngestRequest | None = None) -> None:
+    """Wait until a worker's session waits for a lock of the test's.
+
+    A ``request`` that is given has begun by then.
+    """
     wait_for(blocked_sessions, "the worker never came to the lock")
+    if request is not None:
+        begun = IngestRequest.objects.filter(pk=request.pk, started_at__isnull=False)
+        wait_for(begun.exists, f"request never begun: {request}")
 
 
 def wait_until_idle() -> None:
@@ -167,10 +187,28 @@ def wait_until_idle() -> None:
     wait_for(is_alone, "a session of a dead worker never went away")
 
 
+def wait_until_all_is_done(client: Redis) -> None:
+    """Wait until no task waits or is at work: what follows from a run is one too.
+
+    It may come to the lock that the next test holds, and that test would kill a
+    worker that has not begun what it asks.
+    """
+    names = [f"{key_prefix()}{name}" for name in ("celery", "unacked")]
+
+    def is_done() -> bool:
+        if client.exists(*names):
+            return False
+        time.sleep(0.2)  # one that a worker takes is under neither for a moment
+        return not client.exists(*names)
+
+    wait_for(is_done, "a task never ended")
+    wait_until_idle()
+
+
 @contextmanager
 def writes_held(*tables: str) -> Iterator[psycopg.Connection]:
     """Let writers of tables wait until the block ends; readers go on."""
-    with psycopg.connect(test_database_url()) as holder:
+    with holder_session() as holder:
         for table in tables:
             lock = sql.SQL("LOCK TABLE {} IN SHARE MODE")
             holder.execute(lock.format(sql.Identifier(f"dashboard_{table}")))
@@ -181,7 +219,7 @@ def writes_held(*tables: str) -> Iterator[psycopg.Connection]:
 @contextmanager
 def reads_held(table: str) -> Iterator[None]:
     """Let everybody who wants the table wait until the block ends."""
-    with psycopg.connect(test_database_url()) as holder:
+    with holder_session() as holder:
         lock = sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE")
         holder.execute(lock.format(sql.Identifier(f"dashboard_{table}")))
         yield
@@ -191,7 +229,7 @@ def reads_held(table: str) -> Iterator[None]:
 @contextmanager
 def advisory_lock_held(number: int) -> Iterator[None]:
     """Hold an advisory lock, as another worker's session would."""
-    with psycopg.connect(test_database_url(), autocommit=True) as holder:
+    with holder_session(autocommit=True) as holder:
         holder.execute("SELECT pg_advisory_lock(%s)", [number])
         yield
 
@@ -204,7 +242,7 @@ def progress_held(step: str, done: int) -> Iterator[None]:
     between two artifacts without knowing of it.
     """
     number = 0x7E57
-    with psycopg.connect(test_database_url(), autocommit=True) as holder:
+    with holder_session(autocommit=True) as holder:
         holder.execute("SELECT pg_advisory_lock(%s)", [number])
         holder.execute(
             f"""CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS $$

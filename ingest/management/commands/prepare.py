@@ -25,7 +25,8 @@ class Command(BaseCommand):
         except DatabaseError as error:
             raise CommandError(f"The database: {_first_line(error)}") from error
         try:
-            cache.get("prepare")
+            # Reading alone would take a Redis that is away for an empty one.
+            cache.touch("prepare")
         except RedisError as error:
             raise CommandError(f"Redis: {_first_line(error)}") from error
         self.stdout.write(str(runs))

@@ -1,9 +1,11 @@
-"""The rows of the evaluation page as CSV."""
+"""The rows of the evaluation page as a file; scores are fractions."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from dashboard.queries.eval_gaps import Gap
 from dashboard.views.evaluation_rows import EvalRow, change_text
+from dashboard.views.tables import Table
 
 _HEADER = (
     *("config_key", "model", "hardware", "framework", "scenario", "deployment"),
@@ -14,20 +16,29 @@ _HEADER = (
     *("recovery", "reference_checkpoint", "reference_run_id"),
     *("attempt", "results", "spread", "unstable", "checkpoint", "image"),
     *("publication", "run_id", "official_at"),
+    *("repository", "run_url", "run_created_at"),
 )
 
 
-def csv_rows(rows: Sequence[EvalRow]) -> Iterator[Iterable[object]]:
-    """Yield the rows as plain values, the header first; scores are fractions."""
-    yield _HEADER
-    for row in rows:
-        values: Mapping[str, object] = {
-            **_place(row),
-            **_score(row),
-            **_against(row),
-            **_repeats(row),
-        }
-        yield [values.get(name) for name in _HEADER]
+BRIEF = (
+    *("config_key", "deployment", "concurrency", "task", "state", "strict"),
+    *("flexible", "low", "high", "n", "floor", "change", "checkpoint", "run_id"),
+)
+
+
+def evals_table(rows: Sequence[EvalRow], about: Mapping[str, object]) -> Table:
+    """Return the rows in the order of the page."""
+    return Table("evaluation", _HEADER, list(map(_row, rows)), about, brief=BRIEF)
+
+
+def _row(row: EvalRow) -> list[object]:
+    values: Mapping[str, object] = {
+        **_place(row),
+        **_score(row),
+        **_against(row),
+        **_repeats(row),
+    }
+    return [values.get(name) for name in _HEADER]
 
 
 def _place(row: EvalRow) -> dict[str, object]:
@@ -39,15 +50,24 @@ def _place(row: EvalRow) -> dict[str, object]:
         "framework": key.framework,
         "scenario": row.scenario,
         "deployment": row.deployment,
-        "concurrency": row.places,
+        "concurrency": row.concurrency if row.gap is None else _planned(row.gap),
         "task": row.task,
         "state": row.outcome,
-        "checkpoint": row.checkpoint,
-        "image": row.image,
+        "checkpoint": row.checkpoint or None,
+        "image": row.image or None,
+        "repository": row.run.repository.full_name,
+        "run_url": row.run.url or None,
+        "run_created_at": row.run.created_at,
         "publication": row.publication,
         "run_id": row.run.github_run_id,
         "official_at": row.run.official_at,
     }
+
+
+def _planned(gap: Gap) -> object:
+    """Return the concurrency that was to be scored, or all that one job was for."""
+    concurrencies = gap.arm.concurrencies
+    return concurrencies[0] if len(concurrencies) == 1 else list(concurrencies)
 
 
 def _score(row: EvalRow) -> dict[str, object]:
@@ -56,7 +76,7 @@ def _score(row: EvalRow) -> dict[str, object]:
     result = row.judged.result
     low, high = row.interval or (None, None)
     return {
-        "notes": "; ".join(row.judged.notes),
+        "notes": list(row.judged.notes),
         "strict": result.strict,
         "flexible": result.flexible,
         "score": result.score,

@@ -1,0 +1,118 @@
+"""The still picture of a figure: its lines, dots and axes where plotly has them."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from dashboard.charts.still import BOX, still
+from tests.charts.test_frontier import X, Y, figure
+
+PLACE = re.compile(r"(-?\d+) (-?\d+)")
+
+
+def picture(drawn: Any, hidden: tuple[str, ...] = ()) -> Any:
+    return ET.fromstring(still(drawn, hidden))  # noqa: S314  # of our own making
+
+
+def lines(found: Any) -> list[Any]:
+    return list(found.findall(".//path[@data-role]"))
+
+
+def places(path: Any) -> list[tuple[int, int]]:
+    return [(int(x), int(y)) for x, y in PLACE.findall(path.get("d"))]
+
+
+def texts(found: Any, what: str) -> list[str]:
+    return [text.text for text in found.findall(f".//text[@class='still-{what}']")]
+
+
+def paths(found: Any) -> list[Any]:
+    return list(found.iter("path"))
+
+
+def test_line_and_dots_lie_where_their_values_are():
+    found = picture(figure({X: 47.0, Y: 470.0}, {X: 94.0, Y: 235.0}))
+    (line,) = lines(found)
+    # The largest value of an axis from zero lies at 94 % of it.
+    assert places(line) == [(940, 120), (1880, 1060)]
+    assert line.get("stroke").startswith("light-dark(#")
+    dots = paths(found)[-1]
+    assert places(dots) == places(line)
+    assert dots.get("stroke-linecap") == "round"
+
+
+def test_dominated_points_are_faint_dots_and_flagged_ones_are_left_to_the_plot():
+    found = picture(figure({}, {"standing": "dominated"}, {"standing": "out"}))
+    faint = [path for path in paths(found) if path.get("opacity")]
+    assert [len(places(path)) for path in faint] == [1]
+    assert len(paths(found)) == 3
+
+
+def test_hidden_keys_are_left_out_and_the_axes_hold_what_is_seen():
+    drawn = figure({X: 94.0}, {X: 9400.0, "standing": "dominated"})
+    drawn["data"][0]["meta"]["key"] = "b"
+    assert texts(picture(drawn), "x")[-1] == "10,000"
+    found = picture(drawn, ("b",))
+    assert texts(found, "x")[-1] == "100"
+    assert len(paths(found)) == 2
+    assert not paths(picture(drawn, ("a", "b")))
+
+
+def test_axes_have_round_numbers():
+    found = picture(figure({X: 94.0, Y: 0.0047}))
+    assert texts(found, "x") == [f"{10 * n}" for n in range(11)]
+    assert texts(found, "y")[:4] == ["0", "0.0005", "0.001", "0.0015"]
+
+
+def test_ticks_far_from_zero_differ():
+    drawn = figure({X: 10_002.0, Y: 0.3}, zoom=(10_000.0, 10_004.0, 0.0, 1.0))
+    found = picture(drawn)
+    assert texts(found, "x")[:3] == ["10,000", "10,000.5", "10,001"]
+    assert texts(found, "y")[3] == "0.3"
+
+
+def test_a_log_axis_is_free_at_both_ends_and_a_zoomed_one_ends_where_it_was_told():
+    log = picture(figure({X: 10.0}, {X: 1000.0}, log_x=True))
+    left, right = (x for x, _ in places(lines(log)[0]))
+    assert (left, right) == (120, 1880)
+    assert texts(log, "x") == ["10", "20", "50", "100", "200", "500", "1,000"]
+    zoomed = picture(figure({X: 50.0, Y: 500.0}, zoom=(0.0, 100.0, 0.0, 1000.0)))
+    assert places(lines(zoomed)[0]) == [(BOX // 2, BOX // 2)]
+
+
+@pytest.mark.parametrize(
+    "row", [{X: 0.0, Y: 0.0}, {X: 1e-9, Y: 1e15}, {X: -5.0, Y: 3.0}]
+)
+def test_a_single_odd_point_has_a_place(row: dict[str, float]):
+    (place,) = places(lines(picture(figure(row)))[0])
+    assert all(0 <= at <= BOX for at in place)
+
+
+@pytest.mark.parametrize(
+    ("zoom", "log_x"),
+    [
+        ((0.0, 5e-324, 0.0, 1.0), False),
+        ((0.0, 1.0, -1.7e308, 1.7e308), False),
+        ((1e-320, 1.0, 0.0, 1.0), True),
+        ((1.0, 1.7e308, 0.0, 1.0), True),
+        (None, True),
+    ],
+)
+def test_axes_beyond_what_floats_measure_are_no_error(zoom: Any, *, log_x: bool):
+    assert not paths(picture(figure({X: 1.7e308}, zoom=zoom, log_x=log_x)))
+
+
+def test_a_broken_line_is_broken():
+    drawn = figure({}, {X: 40.0, Y: 2000.0})
+    drawn["data"][-1]["line"]["dash"] = "8px,3px,2px,3px"
+    (line,) = lines(picture(drawn))
+    assert line.get("stroke-dasharray") == "8 3 2 3"
+
+
+def test_titles_of_two_lines_move_the_picture_as_they_move_the_plot():
+    drawn = figure({}, notes=("", "disaggregated points: over all GPUs"))
+    assert drawn["layout"]["margin"]["l"] == 99
+    assert "still-left-1" in picture(drawn).get("class")
+    assert "still-left-0" in picture(figure({})).get("class")
