@@ -1,11 +1,12 @@
 """Runs of a link in a real browser: drawn, followed while fetched, dismissed."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from dashboard.models import IngestRequest
 from tests.browser.conftest import Visitor
@@ -123,6 +124,41 @@ def test_first_link_of_an_empty_site_is_followed(visitor: Visitor):
     IngestRequest.objects.filter(pk=asked.pk).update(state="running", step="listing")
     expect(banner).to_contain_text("listing", timeout=2500)  # before #awaited asks
     assert visitor.trouble() == []
+
+
+def test_slow_answer_about_the_run_does_not_lose_its_place(visitor: Visitor):
+    """An empty page asks for data as well, and replaces what asks for the run."""
+    asked = IngestRequestFactory(
+        kind="run",
+        github_run_id=555,
+        repository="SemiAnalysisAI/InferenceX",
+        state="queued",
+    )
+    page = visitor.open("/inference?unofficialRun=555")
+    expect(page.locator("#awaited")).to_contain_text("is being fetched")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.headers.get("hx-target") == "asked" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/inference?*", hold)
+    wait_for(page, lambda: bool(held))
+    page.wait_for_timeout(3500)  # #awaited asks every three seconds
+    overlaid(run_fields={"github_run_id": 555})
+    IngestRequest.objects.filter(pk=asked.pk).update(
+        state="done", finished_at=timezone.now()
+    )
+    held[0].continue_()
+    expect(page.locator('[data-run="555"]')).to_contain_text("3 of 3 points")
+    assert visitor.trouble() == []
+
+
+def wait_for(page: Page, condition: Callable[[], bool]) -> None:
+    while not condition():
+        page.wait_for_timeout(50)
 
 
 def test_evaluation_turns_as_well(visitor: Visitor):
