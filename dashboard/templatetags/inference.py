@@ -12,6 +12,7 @@ from dashboard.analysis.lineage import Lineage
 from dashboard.charts.theme import Look
 from dashboard.templatetags import markup
 from dashboard.templatetags.markup import joined, point_path, written
+from dashboard.templatetags.runs import badge
 from dashboard.templatetags.site import sig4
 from dashboard.vocabulary.texts import as_references, one_line
 
@@ -157,11 +158,20 @@ def former_sweeps(lineage: Lineage) -> SafeString:
 
 # One call writes a row: template tags for twelve hundred rows take twice as long.
 _ROW = (
-    '<tr data-point="{}" data-key="{}"><th scope="row" class="nowrap">{}</th>{}'
+    '<tr data-point="{}" data-key="{}"><th scope="row" class="nowrap">{}{}</th>{}'
     '<td class="nowrap">{}</td><td class="num">{}</td><td class="num">{}</td>{}'
     '<td>{}{}</td><td class="nowrap">{}</td><td class="nowrap" title="{}">{}</td>'
     '{}<td class="nowrap"><a href="{}">{}</a></td></tr>'
 )
+
+
+OF_LINK = SafeString(' <span class="badge badge-asked">run of this link</span>')
+
+
+@register.simple_tag
+def of_link() -> SafeString:
+    """Write the sign of what a run of the link measured."""
+    return OF_LINK
 
 
 @register.filter
@@ -173,6 +183,7 @@ def table_row(row: Any) -> SafeString:
         point["point_id"],
         row.key,
         point["config_key"],
+        OF_LINK if row.is_asked else "",
         _publication(row.publication),
         _deployment(point),
         point["concurrency"],
@@ -225,10 +236,9 @@ _LINK = '<a href="{}">{}</a>'
 
 
 def _publication(word: str) -> SafeString | str:
-    marks = {"official": "", "unofficial": "badge-unofficial"}
-    if word not in marks:
+    if not word:
         return ""
-    return written('<td><span class="badge {}">{}</span></td>', marks[word], word)
+    return written('<td><span class="{}">{}</span></td>', badge(word), word)
 
 
 def _cells(values: Iterable[float | None]) -> SafeString:

@@ -13,7 +13,7 @@ BADGES = {
     "official": "badge-ok",
     "current": "badge-ok",
     "done": "badge-ok",
-    "unofficial": "badge-info",
+    "unofficial": "badge-unofficial",
     "running": "badge-info",
     "in_progress": "badge-info",
     "queued": "badge-info",

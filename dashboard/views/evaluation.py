@@ -203,6 +203,7 @@ def _context(
             "missing": sum(row.judged is None for row in shown.rows),
         },
         "overlays": [{"state": state} for state in states],
+        "has_unofficial": any(r.publication == "unofficial" for r in shown.rows),
         "without_scores": shown.without_scores,
         "refused_runs": form.unofficial.refused,
         "asked_tokens": ",".join(run.token for run in form.unofficial.runs),

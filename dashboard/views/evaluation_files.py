@@ -16,7 +16,7 @@ _HEADER = (
     *("recovery", "reference_checkpoint", "reference_run_id"),
     *("attempt", "results", "spread", "unstable", "checkpoint", "image"),
     *("publication", "run_id", "official_at"),
-    *("repository", "run_url", "run_created_at"),
+    *("repository", "run_url", "run_created_at", "run_of_link"),
 )
 
 
@@ -58,6 +58,7 @@ def _place(row: EvalRow) -> dict[str, object]:
         "repository": row.run.repository.full_name,
         "run_url": row.run.url or None,
         "run_created_at": row.run.created_at,
+        "run_of_link": row.state is not None,
         "publication": row.publication,
         "run_id": row.run.github_run_id,
         "official_at": row.run.official_at,

@@ -49,6 +49,7 @@ from dashboard.views.permalinks import AS_OF, Permalink, as_of_today, permalink
 from dashboard.views.point_files import points_table
 from dashboard.views.point_tables import (
     Block,
+    asked_first,
     first_rows,
     sorted_rows,
     table_columns,
@@ -168,11 +169,16 @@ def _blocks(shown: Shown) -> list[Block]:
     """Return the rows of the table: those of the runs asked for, then official ones."""
     sort = shown.chosen.sort
     above = [
-        Block(sorted_rows(o.rows, sort), o.publication, o.state.asked.run_id)
+        Block(
+            sorted_rows(o.rows, sort).assign(is_asked=True),
+            o.publication,
+            o.state.asked.run_id,
+        )
         for o in shown.overlays
         if o.curves
     ]
-    return [*above, Block(sorted_rows(shown.rows, sort))]
+    official = sorted_rows(shown.rows, sort)
+    return [*above, Block(asked_first(official, shown.asked_runs))]
 
 
 def _form(request: HttpRequest) -> InferenceForm:
@@ -343,6 +349,7 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
         ),
         "rows": table_rows(listed, metrics),
         "points_count": sum(len(block.points) for block in blocks),
+        "asked_count": sum(int(block.points["is_asked"].sum()) for block in blocks),
         "with_all_rows": _with(request.GET, rows=ALL_ROWS),
         "official_rows": len(shown.rows),
         "standings": shown.points["standing"].value_counts().to_dict(),

@@ -212,19 +212,27 @@ class Shown:
     def _entry(self, curve: Curve) -> LegendEntry:
         newest = max(sweep.measured_at for sweep in curve.sweeps)
         age = (self.chosen.moment or self.now) - newest
+        asked = {run_id for run_id, _ in self.asked_runs}
         return LegendEntry(
             self.lineages[curve.config_key],
             curve_look(curve),
             curve.config_key in self.chosen.hidden,
             age.days if age > OLD else None,
-            not self._asked_ids.isdisjoint(sweep.run_id for sweep in curve.sweeps),
+            not asked.isdisjoint(sweep.run_id for sweep in curve.sweeps),
             self._lately(curve.config_key),
         )
 
     @cached_property
-    def _asked_ids(self) -> set[int]:
-        measured = {s.run_id for found in self.overlaid.values() for s in found}
-        return measured | {state.asked.run_id for state in self.asked}
+    def asked_runs(self) -> set[tuple[int, int | None]]:
+        """The runs that measured what the link asks for, each with its attempt."""
+        return {
+            (run_id, asked.attempt)
+            for asked in (state.asked for state in self.asked)
+            for run_id in (
+                asked.run_id,
+                *(sweep.run_id for sweep in self.overlaid.get(asked.run_id, ())),
+            )
+        }
 
     @cached_property
     def former(self) -> tuple[pd.DataFrame, list[Curve]] | None:

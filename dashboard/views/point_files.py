@@ -31,6 +31,9 @@ SOURCES = (
 )
 # With what the segment of a point's line began; blank where no break is known.
 SEGMENT = ("swapped_from", "segment_began_at")
+# Whether a run of the link has the point, where a page may be asked for runs.
+ASKED = "is_asked"
+OF_LINK = "run_of_link"
 BRIEF = ("config_key", "deployment", "concurrency", "gpus", "standing", "run_id")
 
 
@@ -44,9 +47,10 @@ def points_table(
     metrics = [METRICS[name] for name in dict.fromkeys((x, y, *EXPORTED))]
     terms = [f"{name}_terms" for name in dict.fromkeys((x, y)) if name in PRICED]
     ends = ("flags", "eval", "publication", *SOURCES, *SEGMENT, *terms)
+    may_ask = any(ASKED in block.points for block in blocks)
     columns = (
         *(*PROVENANCE, *(m.column for m in metrics), *ends),
-        *("repository", "official_at"),
+        *("repository", "official_at", *([OF_LINK] if may_ask else [])),
     )
     rows = [row for block in blocks for row in _rows(block, metrics, terms)]
     axes = [metric.column for metric in metrics[: len({x, y})]]
@@ -67,6 +71,7 @@ def _rows(
             *(_known(point.get(name)) for name in (*SEGMENT, *terms)),
             repository_of(point["run_url"]) or None,
             _known(point["official_at"]) if block.publication == OFFICIAL else None,
+            *([point[ASKED]] if ASKED in point else []),
         ]
 
 

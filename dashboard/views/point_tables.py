@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
@@ -34,7 +35,7 @@ class PointRow(NamedTuple):
     """One row of the table: what the point is, and its metrics in column order.
 
     ``key`` is the line of the chart that the point is on; ``publication`` says whether
-    it is official, empty where all are.
+    it is official, empty where all are, ``is_asked`` whether a run of the link has it.
     """
 
     point: Mapping[Any, Any]
@@ -42,6 +43,7 @@ class PointRow(NamedTuple):
     cells: list[float | None]
     key: str
     publication: str = ""
+    is_asked: bool = False
 
 
 class Block(NamedTuple):
@@ -196,6 +198,22 @@ def sorted_rows(points: pd.DataFrame, sort: str) -> pd.DataFrame:
     )
 
 
+def asked_first(
+    points: pd.DataFrame, measured: AbstractSet[tuple[int, int | None]]
+) -> pd.DataFrame:
+    """Return official rows with ``is_asked``; those of the link's runs come first.
+
+    ``measured`` holds these runs, each with its attempt, None for all attempts.
+    """
+    runs, attempts = points["run_id"].tolist(), points["attempt"].tolist()
+    found = [
+        not measured.isdisjoint({(run, None), (run, attempt)})
+        for run, attempt in zip(runs, attempts, strict=True)
+    ]
+    told = points.assign(is_asked=pd.Series(found, index=points.index, dtype=bool))
+    return told.sort_values("is_asked", ascending=False, kind="stable")
+
+
 def first_rows(blocks: Sequence[Block], most: int) -> list[Block]:
     """Return the blocks cut to so many rows together."""
     cut = []
@@ -218,17 +236,19 @@ def table_rows(blocks: Sequence[Block], metrics: Sequence[Metric]) -> list[Point
             [_measured(point[name]) for name in names],
             block.key(point["config_key"]),
             block.publication if is_told else "",
+            point.get("is_asked", False),
         )
         for block in blocks
         for point in _records(block.points, names)
     ]
 
 
-# What a row writes of its point beside metrics; frames without openings lack some.
+# What a row writes of its point beside metrics; frames of other pages, and those of
+# runs that are in no history, lack some.
 _WRITTEN = (
     *("point_id", "config_key", "deployment", "concurrency", "gpus", "standing"),
     *("flags", "eval", "checkpoint", "run_id", "acceptance_label"),
-    *("opening", "opening_badge", "segment_began_at"),
+    *("opening", "opening_badge", "segment_began_at", "is_asked"),
 )
 
 

@@ -3,6 +3,7 @@
   "use strict";
   const DIMMED = 0.15;
   const NARROW = 640;
+  const PAPER = "#ffffff"; // rings and dots of markers: charts/theme.py
 
   const isDark = () => {
     const chosen = document.documentElement.dataset.theme;
@@ -64,10 +65,16 @@
       return themed;
     }
 
-    painted(trace) {
+    // Rings and dots of markers are of the ground, whichever that is.
+    painted(trace, ground) {
       const { key, dark, light } = trace.meta;
       const color = isDark() ? dark : light;
       const copy = { ...trace, marker: { ...trace.marker, color } };
+      const rings = trace.marker.line;
+      if (rings) {
+        const own = (color) => (color === PAPER ? ground : color);
+        copy.marker.line = { ...rings, color: rings.color.map(own) };
+      }
       copy.hoverlabel = { bordercolor: color };
       if (trace.line) copy.line = { ...trace.line, color };
       copy.visible = !this.hidden.has(key);
@@ -82,7 +89,8 @@
     async draw() {
       const layout = this.themed(this.figure.layout);
       layout.uirevision = "kept"; // the reader's zoom outlives a redraw
-      const traces = this.figure.data.map((trace) => this.painted(trace));
+      const { ground } = this.tokens();
+      const traces = this.figure.data.map((trace) => this.painted(trace, ground));
       const isFirst = !this.plot.on;
       await window.Plotly.react(this.plot, traces, layout, {
         displayModeBar: false,

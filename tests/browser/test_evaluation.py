@@ -143,3 +143,15 @@ def test_pictures_have_the_floor_and_the_source(visitor: Visitor):
     text = waiting.value.path().read_text()
     for expected in ("floor 0.94", "Source: Frontierboard", "TP2 c64"):
         assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("visitor", "ground"),
+    [({}, "rgb(255, 255, 255)"), (DARK, "rgb(21, 27, 33)")],
+    indirect=["visitor"],
+)
+def test_ring_and_dot_of_what_passed_are_of_the_ground(visitor: Visitor, ground: str):
+    evals()
+    page = opened(visitor)
+    ring = "() => getComputedStyle(document.querySelector('.scatter .point')).stroke"
+    assert page.evaluate(ring) == ground

@@ -1,6 +1,7 @@
 """Colours: apart for everybody, on both grounds, and fixed by meaning."""
 
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from dashboard.charts.theme import (
     look,
     unofficial_look,
 )
+from dashboard.templatetags.runs import badge
 
 # How dichromats see linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
 EYES = {
@@ -125,3 +127,16 @@ def test_unofficial_runs_have_colours_that_no_official_line_has():
 
 def test_unofficial_lines_are_always_dashed():
     assert "solid" not in {unofficial_look(n).dash for n in range(20)}
+
+
+def test_badges_of_unofficial_runs_have_the_violet_that_charts_begin_with():
+    css = Path(__file__).parents[2] / "static/css"
+    told = [
+        line.strip()
+        for sheet in css.glob("*.css")
+        for line in sheet.read_text().splitlines()
+        if line.strip().startswith("--unofficial:")
+    ]
+    light, dark = UNOFFICIAL[0]
+    assert told == [f"--unofficial: light-dark({light}, {dark});"]
+    assert badge("unofficial") == "badge badge-unofficial"
