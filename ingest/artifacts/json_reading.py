@@ -4,20 +4,23 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import orjson
 
 # What the fast writer takes: 254 lists within each other, and what is in them.
 _DEPTH = 255
 BOM = b"\xef\xbb\xbf"
-# Whole numbers of 20 digits and more, which the fast parser would round.
+# Whole numbers of 20 digits and more, which the fast parser would round. Where 2 digits
+# begin, and 2 again 2 places behind, 4 do; then 8, 16 and 20.
 _LONG = 20
-_ZEROES = b"0" * _LONG
-_DIGITS_TO_ZERO = bytes.maketrans(b"123456789", b"000000000")
-_RUN = re.compile(rb"[0-9]+")
+_REACHES = (1, 2, 4, 8, 4)
+_PART = 1 << 16  # bytes, and as many truths: they stay in the processor's cache
 _WHOLE = re.compile(rb"[0-9]+(?![0-9.eE])")
-_FRACTION_OR_EXPONENT = frozenset(b".eE+")
+# By sign: whether it may stand within a number before more of its digits.
+_GOES_ON = np.isin(np.arange(256), list(b"0123456789.eE+"))
 
 
 class BadJsonError(ValueError):
@@ -51,20 +54,21 @@ def parse(data: bytes) -> Parsed:
 
 
 def _has_long_integer(data: bytes) -> bool:
-    # A translated copy is searched: 20 times faster than an expression on the bytes.
-    digits = data.translate(_DIGITS_TO_ZERO)
-    start = digits.find(_ZEROES)
-    while start >= 0:
-        is_whole = start == 0 or data[start - 1] not in _FRACTION_OR_EXPONENT
-        if is_whole and _WHOLE.match(data, start):
-            return True
-        start = digits.find(_ZEROES, _run_end(data, start))
-    return False
+    return any(_WHOLE.match(data, start) for start in _long_numbers(data))
 
 
-def _run_end(data: bytes, start: int) -> int:
-    found = _RUN.match(data, start)
-    return found.end() if found else start + 1
+def _long_numbers(data: bytes) -> Iterator[int]:
+    """Yield where numbers begin that have 20 digits before any other sign."""
+    signs = np.frombuffer(data, np.uint8)
+    for start in range(0, len(signs), _PART):
+        # Without a sign below zero: what is less than "0" becomes a large number.
+        runs = signs[start : start + _PART + _LONG - 1] - ord("0") < 10  # noqa: PLR2004
+        for reach in _REACHES:
+            runs = runs[:-reach] & runs[reach:]
+        if runs.any():
+            places = start + np.flatnonzero(runs)
+            begins = (places == 0) | ~_GOES_ON[signs[places - 1]]
+            yield from places[begins].tolist()
 
 
 def _lenient(data: bytes) -> object:

@@ -59,6 +59,35 @@ def test_long_fractions_stay_with_the_fast_parser() -> None:
     assert not parse(b"[0.5, 12345678901234567890123]").strict
 
 
+@pytest.mark.parametrize("digits", [19, 20, 21, 40])
+@pytest.mark.parametrize(
+    ("before", "digit"),
+    [(b"", b"1"), (b"-", b"1"), (b"0.", b"1"), (b"1e", b"0"), (b"0.5E+", b"0")],
+)
+def test_a_whole_number_is_long_from_twenty_digits_on(
+    before: bytes, digit: bytes, digits: int
+) -> None:
+    number = before + digit * digits
+
+    is_fast = digits < 20 or before not in (b"", b"-")
+
+    assert parse(number).strict is is_fast
+    assert parse(b'{"a": ' + number + b"}").strict is is_fast
+
+
+@pytest.mark.parametrize("end", [b".5", b"e2", b"E2"])
+def test_what_has_a_fraction_or_an_exponent_is_no_whole_number(end: bytes) -> None:
+    assert parse(b"[" + b"1" * 20 + end + b"]").strict
+
+
+@given(st.integers(0, 1 << 17))
+def test_a_long_number_is_found_wherever_it_stands(place: int) -> None:
+    before = b"[0.5," + b" " * place
+
+    assert not parse(before + b"1" * 20 + b"]").strict
+    assert parse(before + b"1" * 19 + b"]").strict
+
+
 def test_equal_content_has_equal_text_however_it_was_parsed() -> None:
     alone = parse(b'{"b": 1.0, "a": "\xc3\xa9", "c": [1e22, 5]}')
     beside_nan = parse(b'[{"c": [1e22, 5], "a": "\\u00e9", "b": 1.0}, {"x": NaN}]')
