@@ -121,7 +121,8 @@ def site(env: dict[str, str], data: Path) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     configuration = Configuration(data, port, demo=False)
-    commands.finish_collectstatic(commands.start_collectstatic(data, env))
+    with commands.static_files(data, env):
+        pass  # collected once the block ends
     with ExitStack() as stack:
         for child in (
             commands.start_web(configuration, env),

@@ -1,18 +1,20 @@
 """The application's processes: their command lines, environment and endings."""
 
+import fcntl
 import hashlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from launcher.configuration import HOST, Configuration
 from launcher.errors import LaunchError
 from launcher.install import STAMP as PACKAGES_STAMP
 from launcher.paths import CHECKOUT, database_url, redis_url
-from launcher.processes import Child, Ending, start
+from launcher.processes import Child, Ending, keep, start
 
 STATIC_STAMP = CHECKOUT / "staticfiles" / ".collected"
 # A worker first ends its job (SIGTERM), then gives it back (SIGQUIT).
@@ -60,31 +62,43 @@ def prepare_database(env: Mapping[str, str]) -> int:
     return int(lines[-1])
 
 
-def start_collectstatic(data: Path, env: Mapping[str, str]) -> Child | None:
-    """Start collecting the static files when one of them changed, else return None."""
-    if STATIC_STAMP.exists() and STATIC_STAMP.read_text() == _static_digest():
-        return None
-    words: list[str | Path] = [
-        CHECKOUT / "manage.py",
-        "collectstatic",
-        "--noinput",
-        "--clear",
-    ]
-    return start(
-        "Collecting static files",
-        [sys.executable, *words],
-        log=data / "log" / "collectstatic.log",
-        env=env,
-    )
+@contextmanager
+def static_files(data: Path, env: Mapping[str, str]) -> Iterator[Child | None]:
+    """Yield what collects the static files, None when they are there; wait at the end.
+
+    Launchers of other data folders share the files: one at a time looks and collects.
+    Raises LaunchError when the collection fails.
+    """
+    sources = os.open(CHECKOUT / "static", os.O_RDONLY)
+    try:
+        fcntl.flock(sources, fcntl.LOCK_EX)
+        if STATIC_STAMP.exists() and STATIC_STAMP.read_text() == _static_digest():
+            yield None
+        else:
+            yield from _collect(data, env)
+    finally:
+        os.close(sources)
 
 
-def finish_collectstatic(child: Child | None) -> None:
-    """Wait for the collection; a failure raises LaunchError."""
-    if child is None:
-        return
-    if child.process.wait():
-        raise LaunchError(f"{child.name} failed: {child.last_words()}")
-    STATIC_STAMP.write_text(_static_digest())
+def _collect(data: Path, env: Mapping[str, str]) -> Iterator[Child]:
+    words: list[str | Path] = [CHECKOUT / "manage.py", "collectstatic"]
+    words += ["--noinput", "--clear"]
+    log = data / "log" / "collectstatic.log"
+    children: list[Child] = []
+    try:
+        child = keep(
+            children,
+            lambda: start(
+                "Collecting static files", [sys.executable, *words], log=log, env=env
+            ),
+        )
+        yield child
+        if child.process.wait():
+            raise LaunchError(f"{child.name} failed: {child.last_words()}")
+        STATIC_STAMP.write_text(_static_digest())
+    finally:
+        for child in children:
+            child.stop()
 
 
 def start_web(configuration: Configuration, env: Mapping[str, str]) -> Child:

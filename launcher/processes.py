@@ -4,8 +4,8 @@ import ctypes
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from launcher.errors import LaunchError
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 _LARGE_LOG = 10_000_000  # bytes; a log beyond that starts anew, with one former kept
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,26 @@ class Child:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
+def keep(children: list[Child], start: Callable[[], Child]) -> Child:
+    """Start a child and put it into the list of those to stop, or do neither."""
+    with stop_waits():
+        children.append(start())
+    return children[-1]
+
+
+@contextmanager
+def stop_waits() -> Iterator[None]:
+    """Let a signal to stop wait until the block is done.
+
+    A child that is started and not yet known to whoever stops it would be left.
+    """
+    former = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, former)
+
+
 def start(
     name: str,
     command: Sequence[str | Path],
@@ -80,6 +101,8 @@ def start(
     parent = os.getpid()
 
     def before_exec() -> None:
+        # A program inherits which signals wait, see `stop_waits`.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
         if enter:
             enter()
         # After the disguise: a change of user would clear the request again.

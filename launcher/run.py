@@ -21,7 +21,7 @@ from launcher.console import say
 from launcher.env_file import load_env_file
 from launcher.errors import LaunchError
 from launcher.paths import CHECKOUT
-from launcher.processes import Child
+from launcher.processes import STOP_SIGNALS, Child, keep
 from launcher.services import broker_for, lock_file, postgres_for
 
 START_SECONDS = 60.0
@@ -64,12 +64,12 @@ def _serve(stack: ExitStack) -> None:
     services = _start_services(stack, configuration.data)
     env = commands.environment(configuration)
     children = stack.enter_context(_stopped_at_the_end())
-    runs = _prepare(stack, children, configuration, env)
+    runs = _prepare(children, configuration, env)
     demo = _start_demo(children, configuration, env, runs)
     _wait_for_page(configuration, [*services, *children], demo)
     _announce(configuration, runs, demo=demo)
-    children.append(commands.start_worker(configuration.data, env))
-    children.append(commands.start_beat(configuration.data, env))
+    keep(children, lambda: commands.start_worker(configuration.data, env))
+    keep(children, lambda: commands.start_beat(configuration.data, env))
     _watch([*services, *children], demo, configuration.data)
 
 
@@ -99,24 +99,23 @@ def _start_services(stack: ExitStack, data: Path) -> list[Child]:
 
 
 def _prepare(
-    stack: ExitStack,
-    children: list[Child],
-    configuration: Configuration,
-    env: Mapping[str, str],
+    children: list[Child], configuration: Configuration, env: Mapping[str, str]
 ) -> int:
     """Migrate while the files are collected or, when they are there, the web starts.
 
     The web server reads the list of collected files once, so it cannot start before.
     Returns the number of runs.
     """
-    collecting = commands.start_collectstatic(configuration.data, env)
-    if collecting is None:
-        children.append(commands.start_web(configuration, env))
-        return commands.prepare_database(env)
-    stack.callback(collecting.stop)
-    runs = commands.prepare_database(env)
-    commands.finish_collectstatic(collecting)
-    children.append(commands.start_web(configuration, env))
+
+    def start_web() -> Child:
+        return commands.start_web(configuration, env)
+
+    with commands.static_files(configuration.data, env) as collecting:
+        if not collecting:
+            keep(children, start_web)
+        runs = commands.prepare_database(env)
+    if collecting:
+        keep(children, start_web)
     return runs
 
 
@@ -127,7 +126,7 @@ def _stopped_at_the_end() -> Iterator[list[Child]]:
     try:
         yield children
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         for child in children:
             child.ask_to_stop()
@@ -146,9 +145,9 @@ def _start_demo(
     if not configuration.demo or (runs and not unfinished.exists()):
         return None
     unfinished.touch()
-    demo = commands.start_manage("load_demo", configuration.data, env)
-    children.append(demo)
-    return demo
+    return keep(
+        children, lambda: commands.start_manage("load_demo", configuration.data, env)
+    )
 
 
 def _demo_mark(data: Path) -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from launcher import broker, postgres
 from launcher.errors import LaunchError
-from launcher.processes import Child
+from launcher.processes import Child, stop_waits
 
 
 @contextmanager
@@ -55,11 +55,13 @@ def _shared(
     3. Who started the service stops it; when patient, not before nobody else uses it.
     """
     with lock_file(data, f"{name}-use") as use:
-        with lock_file(data, f"{name}-start") as looking:
-            fcntl.flock(looking, fcntl.LOCK_EX)
-            fcntl.flock(use, fcntl.LOCK_SH)
-            child = None if is_running(data) else start()
+        child = None
         try:
+            with lock_file(data, f"{name}-start") as looking:
+                fcntl.flock(looking, fcntl.LOCK_EX)
+                fcntl.flock(use, fcntl.LOCK_SH)
+                with stop_waits():
+                    child = None if is_running(data) else start()
             yield child
         finally:
             if child:
