@@ -10,12 +10,14 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
+from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from django.db.models.query import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
 from dashboard import corrections
+from dashboard.admin_accounts import AccountAdmin, AccountGroupAdmin
 from dashboard.admin_checkpoints import CheckpointAdmin
 from dashboard.admin_comments import PullRequestCommentAdmin
 from dashboard.admin_derived import BaseAdmin, DerivedAdmin
@@ -94,6 +96,10 @@ class RepositoryAdmin(BaseAdmin):
 
 
 admin.site.register(Checkpoint, CheckpointAdmin)
+# Django registered its own.
+admin.site.unregister([User, Group])
+admin.site.register(User, AccountAdmin)
+admin.site.register(Group, AccountGroupAdmin)
 
 
 @admin.register(ConfigKey)

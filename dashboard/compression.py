@@ -8,6 +8,9 @@ cannot ask in a reader's name; and a header of random length blurs the sizes.
 
 import re
 
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
 from django_http_compression.middleware import HttpCompressionMiddleware
 from isal import igzip, isal_zlib
 
@@ -33,3 +36,10 @@ class CompressionMiddleware(HttpCompressionMiddleware):
         rf"application/x-ndjson|(?:{HttpCompressionMiddleware.content_type_re.pattern})",
         HttpCompressionMiddleware.content_type_re.flags,
     )
+
+    def maybe_compress(self, request: HttpRequest, response: HttpResponseBase) -> None:
+        """Pack an answer; an unpacked one says as well that others may be packed."""
+        content_type = response.get("Content-Type", "")
+        if self.content_type_re.match(content_type):
+            patch_vary_headers(response, ["Accept-Encoding"])
+        super().maybe_compress(request, response)

@@ -90,7 +90,7 @@ def kept(stamp: Stamp | None = None, shelf: str = "page") -> Callable[[View], Vi
                 made = view(request, *args, **kwargs)
                 if not is_first or not _may_be_kept(made, request):
                     return made
-                return _response(request, _keep(name, coding, made), coding)
+                return _response(request, _keep(request, name, coding, made), coding)
 
         return answer
 
@@ -102,7 +102,7 @@ def _is_anybodys(request: HttpRequest) -> bool:
     own = (settings.SESSION_COOKIE_NAME, "messages")
     return (
         settings.FRONTIERBOARD_KEPT_SECONDS > 0
-        and request.method == "GET"
+        and request.method in {"GET", "HEAD"}
         and not any(name in request.COOKIES for name in own)
         and not any(name in request.headers for name in UNKEPT)
         and len(request.get_full_path()) <= LONGEST_ADDRESS
@@ -147,12 +147,15 @@ def _found(name: str) -> Kept | None:
     return found if found is not None and found.name == name else None
 
 
-def _keep(name: str, coding: str, made: HttpResponse) -> Kept:
-    """Pack an answer and keep it, unless it is too large."""
+def _keep(request: HttpRequest, name: str, coding: str, made: HttpResponse) -> Kept:
+    """Pack an answer and keep it, unless it is too large.
+
+    What a view made for HEAD may be less than the page, and is nobody else's.
+    """
     body = PACKERS[coding](made.content)
     etag = f'W/"{sha256(made.content).hexdigest()[:32]}"'
     found = Kept(name, etag, tuple(made.items()), body)
-    if len(body) <= MOST_BYTES:
+    if request.method == "GET" and len(body) <= MOST_BYTES:
         cache.set(_slot(name), found, settings.FRONTIERBOARD_KEPT_SECONDS)
     return found
 

@@ -266,3 +266,13 @@ def test_a_form_about_what_is_no_row_is_refused(admin_client, rows, name, chosen
     path = reverse(f"admin:dashboard_{name}_add")
     answer = admin_client.post(path, {"run": chosen, "config_key": chosen})
     assertContains(answer, "errorlist")
+
+
+@pytest.mark.parametrize("model", ["user", "group"])
+def test_forged_accounts_are_refused_with_a_sentence(admin_client, model):
+    answer = admin_client.post(
+        reverse(f"admin:auth_{model}_changelist"),
+        {"action": "delete_selected", "_selected_action": ["1", "x' OR 1=1"]},
+        follow=True,
+    )
+    assertContains(answer, "No such row was listed.")

@@ -381,3 +381,11 @@ def test_the_page_of_a_key_as_of_a_day_shows_what_was_current_then(
     after = csv_rows(client, f"/keys/{KEY}/history.csv?{query}")
     assert [r["run_id"] for r in after] == [r["run_id"] for r in before]
     assert client.get(f"/keys/{KEY}?as_of=never").status_code == 400
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("accepted", ["gzip", "identity", ""])
+@pytest.mark.parametrize("path", ["/keys.csv", "/keys.json", "/keys"])
+def test_answers_that_could_be_packed_say_so(client, path, accepted):
+    answer = client.get(path, headers={"Accept-Encoding": accepted})
+    assert "accept-encoding" in answer["Vary"].lower()

@@ -31,9 +31,9 @@ def asked(path="/keys", **headers):
     return Client(headers={"Accept-Encoding": "gzip", **headers}).get(path)
 
 
-def request_of(view, path="/page", **headers):
+def request_of(view, path="/page", method="GET", **headers):
     """Ask a view of our own, as the middleware would have prepared the request."""
-    request = RequestFactory(headers=headers).get(path)
+    request = RequestFactory(headers=headers).generic(method, path)
     request.session = Client().session
     request.session.modified = False
     return view(request)
@@ -228,3 +228,25 @@ def test_nothing_is_kept_where_the_settings_say_so(settings):
     asked()
     ConfigKey.objects.update(key="b-key")
     assert b"b-key" in asked(**{"Accept-Encoding": "identity"}).content
+
+
+def test_head_tells_of_the_kept_answer_and_keeps_none():
+    curve()
+    unmade = Client(headers={"Accept-Encoding": "gzip"}).head("/keys")
+    assert unmade["ETag"] == asked()["ETag"]
+    with CaptureQueriesContext(connection) as queries:
+        head = Client(headers={"Accept-Encoding": "gzip"}).head("/keys")
+    assert (head.content, head["ETag"]) == (b"", unmade["ETag"])
+    assert len(queries) == 1
+    etag = {"If-None-Match": head["ETag"]}
+    assert (
+        Client(headers={"Accept-Encoding": "gzip", **etag}).head("/keys").status_code
+        == 304
+    )
+
+
+def test_what_was_made_for_head_is_not_the_page_of_others():
+    views = kept()(lambda request: HttpResponse(request.method))
+    assert request_of(views, method="HEAD").content == b"HEAD"
+    assert request_of(views).content == b"GET"
+    assert request_of(views, method="HEAD").content == b"GET"  # the server sends none
