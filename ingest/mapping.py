@@ -1,9 +1,9 @@
 """Rows of one run to config keys, with the doubts that come of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dashboard.analysis.physics import FlagText, Measurement, physical_flags
+from dashboard.analysis.physics import FlagText, Measurement, flags_of_all
 from dashboard.vocabulary.provenance import PUBLISHED
 from dashboard.vocabulary.scenarios import AGENTIC
 from ingest.config_keys import (
@@ -15,7 +15,10 @@ from ingest.config_keys import (
 )
 from ingest.rows import ChangelogRow, EvalRow, Identity, PointRow, SkipRow
 
+Flags = list[FlagText]
+
 AGENTIC_TYPE, FIXED_TYPE = "agentic-coding", "fixed-seq-len"
+_TOGETHER = 1_000  # points; few enough to be made while the database stores as many
 
 
 def scenario_type(scenario: str) -> str:
@@ -48,15 +51,6 @@ class MappedPoint:
 
     row: PointRow
     mapping: Mapping
-
-    @property
-    def flags(self) -> list[FlagText]:
-        """Every doubt about it.
-
-        Found each time it is asked for, which is once, when points are stored: the
-        database is busy then and this process would wait.
-        """
-        return point_flags(self.row, self.mapping)
 
     @property
     def is_published(self) -> bool:
@@ -181,28 +175,40 @@ def _prefer_measured(
     )
 
 
-def point_flags(row: PointRow, mapping: Mapping) -> list[FlagText]:
-    """Return every doubt about a point: from reading, mapping and physics."""
+def flagged(points: Sequence[MappedPoint]) -> Iterator[tuple[MappedPoint, Flags]]:
+    """Yield points with every doubt about them: from reading, mapping and physics.
+
+    Found for some at a time, just before these are stored: the database is busy then
+    and this process would wait.
+    """
+    for start in range(0, len(points), _TOGETHER):
+        part = points[start : start + _TOGETHER]
+        physical = flags_of_all([_measurement(point.row) for point in part])
+        for point, found in zip(part, physical, strict=True):
+            yield point, [*_doubts(point.row, point.mapping), *found]
+
+
+def _doubts(row: PointRow, mapping: Mapping) -> Iterator[FlagText]:
+    # A stored record has its fields in another order than the upload had.
+    yield from sorted(row.warnings)
+    yield from _mapping_flags(mapping)
+    yield from _spec_flags(row.identity, mapping)
+
+
+def _measurement(row: PointRow) -> Measurement:
     identity = row.identity
     fixed = identity.scenario != AGENTIC
-    measurement = Measurement(
-        metrics=row.metrics,
-        deployment=identity.deployment,
-        concurrency=identity.concurrency,
-        osl=identity.osl if fixed else None,
-        gpus=row.gpus,
-        prefill_gpus=row.prefill_gpus,
-        decode_gpus=row.decode_gpus,
-        role_denominators=fixed and identity.deployment.multinode,
-        power_valid=_flag(row.facts.get("power_valid")),
+    return Measurement(
+        row.metrics,
+        identity.deployment,
+        identity.concurrency,
+        identity.osl if fixed else None,
+        row.gpus,
+        row.prefill_gpus,
+        row.decode_gpus,
+        fixed and identity.deployment.multinode,
+        _flag(row.facts.get("power_valid")),
     )
-    return [
-        # A stored record has its fields in another order than the upload had.
-        *sorted(row.warnings),
-        *_mapping_flags(mapping),
-        *_spec_flags(identity, mapping),
-        *physical_flags(measurement),
-    ]
 
 
 def _flag(value: object) -> bool | None:

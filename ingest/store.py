@@ -14,7 +14,7 @@ from dashboard.vocabulary import deployments
 from dashboard.vocabulary.flags import is_out
 from dashboard.vocabulary.stored_metrics import parted
 from ingest.artifacts.texts import clean_text, shortened
-from ingest.mapping import ExpandedEntry, MappedEval, MappedPoint
+from ingest.mapping import ExpandedEntry, Flags, MappedEval, MappedPoint, flagged
 from ingest.rows import Identity, RecordRef, Repeat, RunStatRow, SkipRow
 from ingest.sweeps import SweepDraft
 from ingest.tables import (
@@ -219,8 +219,8 @@ class RunStore:
         # need not write them a second time.
         current = _of_newest_attempts(points, places) if is_first else set()
         rows = (
-            _point_values(p, sweeps, ids, places, is_current=index in current)
-            for index, p in enumerate(points)
+            _point_values(p, flags, sweeps, ids, places, is_current=index in current)
+            for index, (p, flags) in enumerate(flagged(points))
         )
         stored = insert_in_parts(POINTS, rows) if is_first else upsert(POINTS, rows)
         removed = 0 if is_first else self._delete_other_points(stored)
@@ -303,13 +303,14 @@ def _of_newest_attempts(points: Sequence[MappedPoint], places: Places) -> set[in
 
 def _point_values(
     point: MappedPoint,
+    flags: Flags,
     sweeps: Mapping[tuple[str, str], int],
     ids: Mapping[deployments.Deployment, int],
     places: Places,
     *,
     is_current: bool,
 ) -> Values:
-    row, flags = point.row, point.flags
+    row = point.row
     identity = row.identity
     metrics, more_metrics = parted(row.metrics)
     return (

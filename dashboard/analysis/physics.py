@@ -1,10 +1,12 @@
 """Physical checks of one measurement: what cannot be true is flagged, with numbers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from operator import itemgetter, le
+from itertools import chain, pairwise
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from dashboard.vocabulary.deployments import Deployment
 
@@ -18,6 +20,7 @@ ROUNDING = 1e-5
 LARGEST_RATE = 1e7
 LONGEST_S = 30 * 86_400.0
 _RATES = ("tput_per_gpu", "intvty")
+_THROUGHPUTS = ("tput_per_gpu", "input_tput_per_gpu", "output_tput_per_gpu")
 
 # Written once: 20,000 rows ask for each of them.
 _PERCENTILE_KEYS = {
@@ -25,8 +28,12 @@ _PERCENTILE_KEYS = {
     for name in LATENCIES
 } | {"intvty": tuple(f"{percentile}_intvty" for percentile in reversed(PERCENTILES))}
 
+# With fewer measurements alike, looking at each by itself takes less time.
+_FEW = 8
+
 FlagText = tuple[str, str]
-Values = Callable[[Mapping[str, float]], tuple[float, ...]]
+Floats = npt.NDArray[np.float64]
+Truths = npt.NDArray[np.bool_]
 
 
 class Measurement(NamedTuple):
@@ -48,48 +55,137 @@ class Measurement(NamedTuple):
     power_valid: bool | None = None
 
 
+_GPU_PLACES = [
+    Measurement._fields.index(n) for n in ("gpus", "prefill_gpus", "decode_gpus")
+]
+_MISSING = np.array(np.nan)
+
+
 def physical_flags(m: Measurement) -> list[FlagText]:
     """Return (code, text) of every check that the measurement fails."""
-    checks = _USUAL_CHECKS if _has_usual_values(m.metrics) else _CHECKS
-    return [flag for check in checks for flag in check(m)]
+    return [flag for check in _CHECKS for flag in check(m)]
 
 
-def _has_usual_values(values: Mapping[str, float]) -> bool:
-    """Tell at once of nearly every row that each value by itself raises no doubt."""
-    look = _look(tuple(values))
-    return (
-        min(values.values(), default=0) >= 0
-        and values.get("tput_per_gpu") != 0
-        and max(look.rates(values), default=0) <= LARGEST_RATE
-        and max(look.times(values), default=0) <= LONGEST_S
-        and all(map(le, look.lower(values), look.higher(values)))
+def flags_of_all(measurements: Sequence[Measurement]) -> list[list[FlagText]]:
+    """Return the `physical_flags` of each measurement.
+
+    Nearly none has any, which columns of numbers tell in a third of the time.
+    """
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for place, m in enumerate(measurements):
+        alike.setdefault(tuple(m.metrics), []).append(place)
+    flags: list[list[FlagText]] = [[] for _ in measurements]
+    for names, places in alike.items():
+        group = [measurements[place] for place in places]
+        doubted = _doubted(names, group) if len(group) >= _FEW else range(len(group))
+        for index in doubted:
+            flags[places[index]] = physical_flags(group[index])
+    return flags
+
+
+def _doubted(names: tuple[str, ...], group: Sequence[Measurement]) -> Iterable[int]:
+    """Return the indexes of measurements of these metrics that may have a flag."""
+    shape = len(group), len(names)
+    numbers = chain.from_iterable(m.metrics.values() for m in group)
+    values = np.fromiter(numbers, float, len(group) * len(names)).reshape(shape)
+    columns = dict(zip(names, values.T, strict=True))
+    # What is missing is NaN, which no comparison finds true; so are infinities' sums.
+    with np.errstate(all="ignore"):
+        found = (
+            _unusual_values(names, values, columns)
+            | _unusual_circumstances(group)
+            | _unusual_throughput(columns, _Gpus.of(group), group)
+        )
+    return np.flatnonzero(found).tolist()
+
+
+def _unusual_values(
+    names: tuple[str, ...], values: Floats, columns: Mapping[str, Floats]
+) -> Truths:
+    """Tell of which measurements a value by itself, or beside its kind, is in doubt."""
+    look = _look(names)
+    found: Truths = (
+        (values < 0).any(axis=1)
+        | (values[:, look.rates] > LARGEST_RATE).any(axis=1)
+        | (values[:, look.times] > LONGEST_S).any(axis=1)
+        | (values[:, look.lower] > values[:, look.higher]).any(axis=1)
+        | (columns.get("tput_per_gpu", _MISSING) == 0)
+    )
+    return found
+
+
+def _unusual_circumstances(group: Sequence[Measurement]) -> Truths:
+    return np.array(
+        [
+            m.power_valid is False
+            or bool(_gpu_faults(m.deployment, m.gpus, m.prefill_gpus, m.decode_gpus))
+            for m in group
+        ]
     )
 
 
-class _Look(NamedTuple):
-    """What reads values of rows with the same metrics: rates, times, what rises."""
+def _unusual_throughput(
+    columns: Mapping[str, Floats], gpus: "_Gpus", group: Sequence[Measurement]
+) -> Truths:
+    """Tell of which measurements throughput fits neither its parts nor latency."""
+    total, inputs, outputs = (columns.get(name, _MISSING) for name in _THROUGHPUTS)
+    sums, parts = total * gpus.total, inputs * gpus.inputs + outputs * gpus.outputs
+    e2e = columns.get("mean_e2el", columns.get("median_e2el", _MISSING))
+    osl = np.array([m.osl for m in group], float)
+    concurrency = np.array([m.concurrency for m in group], float)
+    ratio = outputs * gpus.behind_outputs * e2e / (osl * concurrency)
+    found: Truths = (
+        (abs(sums - parts) > SUM_TOLERANCE * abs(sums))
+        | (ratio < LITTLE_RANGE[0])
+        | (ratio > LITTLE_RANGE[1])
+    )
+    return found
 
-    rates: Values
-    times: Values
-    lower: Values
-    higher: Values
+
+class _Gpus(NamedTuple):
+    """What multiplies throughputs of each measurement, as `_denominators` says it."""
+
+    total: Floats
+    inputs: Floats
+    outputs: Floats
+    behind_outputs: Floats
+
+    @classmethod
+    def of(cls, group: Sequence[Measurement]) -> "_Gpus":
+        """Return the columns of a group; NaN is unknown."""
+        role = np.array([m.role_denominators for m in group])
+        gpus, prefill, decode = (
+            np.array([m[place] for m in group], float) for place in _GPU_PLACES
+        )
+        both = prefill + decode
+        outputs = np.where(decode == 0, both, decode)
+        return cls(
+            total=np.where(role, both, 1),
+            inputs=np.where(role, prefill, 1),
+            outputs=np.where(role, outputs, 1),
+            behind_outputs=np.where(role, outputs, gpus),
+        )
+
+
+class _Look(NamedTuple):
+    """Which columns of metrics are rates, times, and what does not fall."""
+
+    rates: list[int]
+    times: list[int]
+    lower: list[int]
+    higher: list[int]
 
 
 @lru_cache(maxsize=256)
 def _look(names: tuple[str, ...]) -> _Look:
+    places = {name: place for place, name in enumerate(names)}
     rising = [pair for _, keys in _percentiles(names) for pair in pairwise(keys)]
     return _Look(
-        rates=_values([name for name in names if name.endswith(_RATES)]),
-        times=_values([name for name in names if name.endswith(LATENCIES)]),
-        lower=_values([low for low, _ in rising]),
-        higher=_values([high for _, high in rising]),
+        rates=[places[name] for name in names if name.endswith(_RATES)],
+        times=[places[name] for name in names if name.endswith(LATENCIES)],
+        lower=[places[low] for low, _ in rising],
+        higher=[places[high] for _, high in rising],
     )
-
-
-def _values(names: Sequence[str]) -> Values:
-    if len(names) < 2:  # noqa: PLR2004  one name would be read without a tuple
-        return lambda values: tuple(values[name] for name in names)
-    return itemgetter(*names)
 
 
 def topology_gpus(d: Deployment) -> tuple[int | None, int | None]:
@@ -116,20 +212,25 @@ def _product(*factors: int | None) -> int | None:
 
 
 def _gpu_count(m: Measurement) -> Iterator[FlagText]:
-    prefill, decode = topology_gpus(m.deployment)
-    pairs = [("", m.gpus, prefill)]
-    if m.deployment.multinode:
-        roles = (
-            ("prefill ", m.prefill_gpus, prefill),
-            ("decode ", m.decode_gpus, decode),
+    yield from _gpu_faults(m.deployment, m.gpus, m.prefill_gpus, m.decode_gpus)
+
+
+@lru_cache(maxsize=4096)
+def _gpu_faults(
+    deployment: Deployment, gpus: int | None, prefill: int | None, decode: int | None
+) -> list[FlagText]:
+    """Return which counts differ from the topology's; thousands of rows share them."""
+    needed = topology_gpus(deployment)
+    roles = zip(("prefill ", "decode "), (prefill, decode), needed, strict=True)
+    counts = list(roles) if deployment.multinode else [("", gpus, needed[0])]
+    return [
+        (
+            "gpu_count_mismatch",
+            f"{counted} {role}GPUs counted, the topology needs {wanted}",
         )
-        pairs = list(roles)
-    for role, counted, needed in pairs:
-        if counted is not None and needed is not None and counted != needed:
-            yield (
-                "gpu_count_mismatch",
-                f"{counted} {role}GPUs counted, the topology needs {needed}",
-            )
+        for role, counted, wanted in counts
+        if counted is not None and wanted is not None and counted != wanted
+    ]
 
 
 def _signs(m: Measurement) -> Iterator[FlagText]:
@@ -161,8 +262,7 @@ def _denominators(m: Measurement) -> tuple[float, float, float] | None:
 
 
 def _throughput_sum(m: Measurement) -> Iterator[FlagText]:
-    names = ("tput_per_gpu", "input_tput_per_gpu", "output_tput_per_gpu")
-    values = [m.metrics.get(name) for name in names]
+    values = [m.metrics.get(name) for name in _THROUGHPUTS]
     gpus = _denominators(m)
     if gpus is None or values[0] is None or values[1] is None or values[2] is None:
         return
@@ -223,7 +323,6 @@ def _power(m: Measurement) -> Iterator[FlagText]:
         yield "power_invalid", "power telemetry failed validation: no energy figures"
 
 
-_USUAL_CHECKS = (_gpu_count, _throughput_sum, _littles_law, _power)
 _CHECKS = (
     _gpu_count,
     _signs,

@@ -3,8 +3,15 @@
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dashboard.analysis.physics import Measurement, physical_flags, topology_gpus
+from dashboard.analysis.physics import (
+    Measurement,
+    flags_of_all,
+    physical_flags,
+    topology_gpus,
+)
 from dashboard.vocabulary.deployments import Deployment
 
 SINGLE = Deployment(multinode=False, disagg=False, tp=2, pp=1, dcp=1, pcp=1, ep=1)
@@ -197,3 +204,105 @@ def test_invalid_power_is_flagged_and_absent_power_is_not() -> None:
 def test_what_no_machine_can_do_is_implausible(metric: str, value: float) -> None:
     assert "implausible_value" in codes(measured({metric: value}))
     assert "implausible_value" not in codes(measured({metric: value / 100}))
+
+
+# All that is looked at; of each its value where nothing is in doubt.
+FULL = SOUND | {
+    "mean_e2el": 10.24,
+    "median_ttft": 1.0,
+    "p90_ttft": 1.0,
+    "p99.9_ttft": 2.0,
+    "median_intvty": 50.0,
+    "p90_intvty": 40.0,
+    "std_ttft": 0.5,
+}
+ROLES = {
+    "deployment": DISAGG,
+    "role_denominators": True,
+    "gpus": 24,
+    "prefill_gpus": 4,
+    "decode_gpus": 20,
+    "osl": 10240,
+}
+WITHOUT_DECODE = {
+    "deployment": DISAGG._replace(decode_workers=0),
+    "role_denominators": True,
+    "gpus": 4,
+    "prefill_gpus": 4,
+    "decode_gpus": 0,
+    "osl": 2048,
+}
+# The throughputs of prefill and decode GPUs that add up to 200 tok/s of each GPU.
+OF_ROLES = {"input_tput_per_gpu": 700.0, "output_tput_per_gpu": 100.0}
+NUMBERS = st.sampled_from(
+    [
+        *(0.0, -0.0, -1e-9, 5e-324, 1.0, 1.000009, 1.1, 6.0, 6.2, 11.7, 11.9, 45.0),
+        *(100.0, 102.0, 198.1, 201.9, 202.1, 1e7, 1.1e7, 2_592_000.0, 3e6, 1e308),
+    ]
+)
+CIRCUMSTANCES: dict[str, list[Any]] = {
+    "gpus": [None, 0, 1, 16],
+    "prefill_gpus": [None, 0, 8],
+    "decode_gpus": [None, 0, 16],
+    "osl": [None, 0, 64],
+    "concurrency": [1, 3],
+    "power_valid": [None, True, False],
+    "role_denominators": [True, False],
+}
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> list[Measurement]:
+    """Sound measurements of the same metrics, in each at most one thing changed."""
+    names = draw(st.lists(st.sampled_from([*FULL]), unique=True) | st.just([*FULL]))
+    found = []
+    for _ in range(draw(st.integers(0, 16))):
+        roles: dict[str, Any] = draw(st.sampled_from([{}, ROLES, WITHOUT_DECODE]))
+        values = FULL | (OF_ROLES if roles is ROLES else {})
+        metrics = {name: values[name] for name in names}
+        circumstances = {**roles}
+        changed = draw(st.none() | st.sampled_from([*names, *CIRCUMSTANCES]))
+        if changed in metrics:
+            metrics[changed] = draw(NUMBERS)
+        elif changed is not None:
+            known = CIRCUMSTANCES[changed]
+            circumstances[changed] = draw(st.sampled_from(known))
+        found.append(measured(**circumstances)._replace(metrics=metrics))
+    return found
+
+
+@given(st.lists(alike(), max_size=3))
+def test_measurements_have_together_the_flags_that_each_has_alone(
+    groups: list[list[Measurement]],
+) -> None:
+    measurements = [m for group in groups for m in group]
+    alone = [physical_flags(m) for m in measurements]
+
+    assert flags_of_all(measurements) == alone
+
+
+@pytest.mark.parametrize(
+    ("circumstances", "metrics"),
+    [
+        ({"gpus": 16}, {}),
+        ({"power_valid": False}, {}),
+        ({}, {"tput_per_gpu": 202.1}),
+        ({}, {"median_e2el": 10.24 * 1.16}),
+        ({}, {"median_e2el": 10.24 * 0.59}),
+        ({}, {"median_e2el": 3e6}),
+        ({}, {"output_tput_per_gpu": -100.0}),
+        # 0.59 by the decode GPUs alone, 0.7 by all of them.
+        (ROLES, OF_ROLES | {"median_e2el": 10.24 * 0.59}),
+        (WITHOUT_DECODE | {"osl": None}, {"tput_per_gpu": 100.0}),
+    ],
+)
+def test_one_in_doubt_is_found_among_many_that_are_sound(
+    circumstances: dict[str, Any], metrics: dict[str, float]
+) -> None:
+    doubted = measured(metrics, **circumstances)
+    among = [*[measured()] * 10, doubted, *[measured()] * 10]
+
+    found = flags_of_all(among)
+
+    assert found[10] == physical_flags(doubted) != []
+    assert not any(found[:10] + found[11:])
