@@ -17,7 +17,13 @@ from dashboard.analysis.segments import (
 from dashboard.charts import theme
 from dashboard.charts.exports import Words, export_layout
 from dashboard.charts.frontier import Figure
-from dashboard.charts.history_rules import moment, room_above, rule_labels, rules
+from dashboard.charts.history_rules import (
+    LONGEST_NARROW_NAME,
+    moment,
+    room_above,
+    rule_labels,
+    rules,
+)
 from dashboard.vocabulary.texts import one_line
 
 # Series differ by their marker; the colour says the GPU, on this page as on all.
@@ -77,6 +83,8 @@ def history_figure(
     layout["yaxis"] |= _room_for_one_value(series, drawn)
     layout["shapes"] = rules(history, series)
     layout["annotations"] = rule_labels(history, series)
+    narrow = rule_labels(history, series, LONGEST_NARROW_NAME)
+    layout["meta"] = {"narrow_annotations": narrow}
     layout["margin"]["t"] += room_above(history)
     return {"data": [*traces, *strip], "layout": layout}
 

@@ -15,6 +15,8 @@ from dashboard.vocabulary.texts import one_line
 MOST_LEVELS = 4
 RULE_LABEL_PX = 34
 LONGEST_NAME = 44
+# Beside a rule of a narrow plot: more would lie over the title of the axis.
+LONGEST_NARROW_NAME = 14
 
 
 def rules(history: History, series: Iterable[Series]) -> list[Figure]:
@@ -22,9 +24,14 @@ def rules(history: History, series: Iterable[Series]) -> list[Figure]:
     return [*_rules(history.breaking), *_floors(series)]
 
 
-def rule_labels(history: History, series: Iterable[Series]) -> list[Figure]:
-    """Return the words of each break above the plot, and of each floor at its line."""
-    return [*_rule_labels(history), *_floor_labels(series)]
+def rule_labels(
+    history: History, series: Iterable[Series], longest: int = LONGEST_NAME
+) -> list[Figure]:
+    """Return the words of each break above the plot, and of each floor at its line.
+
+    Of a name that is longer, so many letters of its end are told.
+    """
+    return [*_rule_labels(history, longest), *_floor_labels(series)]
 
 
 def moment(at: datetime) -> str:
@@ -37,27 +44,27 @@ def room_above(history: History) -> int:
     return RULE_LABEL_PX * _levels(history)
 
 
-def _rule_words(sweep: HistorySweep) -> list[str]:
-    """Return what a rule says: each break in two short lines."""
-    return [_break_words(change) for change in sweep.breaks]
-
-
-def _break_words(change: Change) -> str:
+def _break_words(change: Change, longest: int) -> str:
+    """Return what a rule says of a break: two short lines."""
     if change["kind"] == NOTICE:
-        return f"break: {_shown(change['text'])}"
+        return f"break: {escape(one_line(change['text'], longest))}"
     before, after = str(change["from"]), str(change["to"])
     if change["kind"] != CHECKPOINT:
         kind = str(change["kind"]).replace("_", " ")
-        return f"{kind}: {_shown(before)}<br>\u2192 {_shown(after)}"
+        return f"{kind}: {_end(before, longest)}<br>\u2192 {_end(after, longest)}"
     names = base_name(before), base_name(after)
     # Another publisher's weights of the same name are told apart by the publisher.
     if names[0].casefold() == names[1].casefold():
-        names = before, after
-    return f"swap: {_shown(names[0])}<br>\u2192 {_shown(names[1])}"
+        told = [escape(one_line(name, longest)) for name in (before, after)]
+    else:
+        told = [_end(name, longest) for name in names]
+    return f"swap: {told[0]}<br>\u2192 {told[1]}"
 
 
-def _shown(text: str) -> str:
-    return escape(one_line(text, LONGEST_NAME))
+def _end(name: str, longest: int) -> str:
+    """Return the end of a name: two names of one model differ there."""
+    shown = one_line(name, len(name) + 1)
+    return escape(shown if len(shown) <= longest else f"\u2026{shown[1 - longest :]}")
 
 
 def _rules(breaking: Iterable[HistorySweep]) -> Iterator[Figure]:
@@ -79,7 +86,7 @@ def _levels(history: History) -> int:
     return min(len(history.breaking), MOST_LEVELS)
 
 
-def _rule_labels(history: History) -> Iterator[Figure]:
+def _rule_labels(history: History, longest: int) -> Iterator[Figure]:
     """Yield the words of each rule above the plot, a level lower than the one before.
 
     On the side of the rule where there is room.
@@ -91,7 +98,7 @@ def _rule_labels(history: History) -> Iterator[Figure]:
         is_late = sweep.at - first > last - sweep.at
         level = place % MOST_LEVELS
         yield {
-            "text": "<br>".join(_rule_words(sweep)),
+            "text": "<br>".join(_break_words(c, longest) for c in sweep.breaks),
             "hovertext": escape(one_line("; ".join(map(sentence, sweep.breaks)))),
             "x": moment(sweep.at),
             "y": 1,

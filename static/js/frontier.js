@@ -53,10 +53,13 @@
         if (/^[xy]axis\d*$/.test(name)) themed[name] = { ...layout[name], ...axis };
       }
       // Beside a narrow plot long names leave no room.
-      if (layout.meta && layout.meta.short && this.plot.clientWidth < NARROW) {
-        themed.yaxis = { ...themed.yaxis, ticktext: layout.meta.short };
-        themed.xaxis = { ...themed.xaxis, ...layout.meta.narrow };
+      const { short, narrow, narrow_annotations: notes } = layout.meta || {};
+      const isNarrow = this.plot.clientWidth < NARROW;
+      if (short && isNarrow) {
+        themed.yaxis = { ...themed.yaxis, ticktext: short };
+        themed.xaxis = { ...themed.xaxis, ...narrow };
       }
+      if (notes && isNarrow) themed.annotations = notes;
       if (layout.shapes) {
         themed.shapes = layout.shapes.map((shape) => ({
           ...shape, line: { ...shape.line, color: ink },
@@ -70,7 +73,7 @@
       const { key, dark, light } = trace.meta;
       const color = isDark() ? dark : light;
       const copy = { ...trace, marker: { ...trace.marker, color } };
-      const rings = trace.marker.line;
+      const rings = copy.marker.line;
       if (rings) {
         const own = (color) => (color === PAPER ? ground : color);
         copy.marker.line = { ...rings, color: rings.color.map(own) };

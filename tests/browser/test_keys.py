@@ -127,6 +127,25 @@ def test_both_charts_are_saved_as_pictures(visitor: Visitor, tmp_path: Path):
     assert visitor.trouble() == []
 
 
+@pytest.mark.parametrize("visitor", [NARROW], indirect=True)
+def test_words_of_a_swap_stay_off_the_title_of_the_axis(visitor: Visitor):
+    for day, end in ((0, "FP4"), (6, "FP4"), (12, "FP4-V2"), (15, "FP4-V2")):
+        add_sweep(
+            day,
+            checkpoint=f"org/A-model-with-a-name-of-very-nearly-fifty-letters-{end}",
+        )
+    derive()
+    page = opened(visitor, "?at=50")
+    words = page.locator(f"{HISTORY} .annotation-text")
+    expect(words).to_contain_text("swap")
+    named, title = words.bounding_box(), page.locator(f"{HISTORY} .ytitle")
+    beside = title.bounding_box()
+    assert named
+    assert beside
+    assert named["x"] > beside["x"] + beside["width"]
+    assert named["x"] + named["width"] < 390
+
+
 def test_one_sweep_is_a_point_that_one_sees(visitor: Visitor):
     add_sweep(0)
     derive()

@@ -74,6 +74,34 @@ def test_publishers_are_named_where_only_they_differ():
     assert label["text"] == "swap: org-a/Same<br>\u2192 org-b/Same"
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (
+            "org/A-very-long-model-FP4",
+            "org/A-very-long-model-FP4-V2",
+            "swap: \u2026ong-model-FP4<br>\u2192 \u2026-model-FP4-V2",
+        ),
+        (
+            "first-publisher/Same",
+            "other-publisher/Same",
+            "swap: first-publish\u2026<br>\u2192 other-publish\u2026",
+        ),
+        ("org/Old", "org/New", "swap: Old<br>\u2192 New"),
+    ],
+)
+def test_a_narrow_plot_has_the_part_of_the_names_that_differs(
+    before: str, after: str, told: str
+):
+    change = {"kind": "checkpoint", "from": before, "to": after}
+    history = history_of([member(1), member(2, segment=2, breaks=(change,))])
+    layout = drawn(history)["layout"]
+    (narrow,) = layout["meta"]["narrow_annotations"]
+    assert narrow["text"] == told
+    (wide,) = layout["annotations"]
+    assert {**narrow, "text": wide["text"]} == wide
+
+
 def test_other_breaks_say_what_they_are():
     harness = {"kind": "spec_method", "from": "mtp", "to": "eagle"}
     notice = {"kind": "notice", "text": "moved <b>racks</b>", "at": ""}
