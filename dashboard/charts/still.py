@@ -1,7 +1,7 @@
 """A figure as a still picture: what is seen until the script draws it, or without one.
 
-It has the figure's axes, lines and points, where the plot has them within a few px,
-but neither hover nor shapes of markers.
+It has the figure's axes, lines and markers, where the plot has them within a few px,
+but no hover.
 """
 
 import math
@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from dashboard.charts.frontier import FAINT_ROLES, LINE_ROLES, Figure
-from dashboard.charts.theme import FAINT
+from dashboard.charts.frontier import LINE_ROLES, Figure
+from dashboard.charts.markers import marker
+from dashboard.charts.theme import MARKER_PX
 
 BOX = 2000  # units of width and of height; the box is stretched to its place
 # What plotly leaves free beyond the outermost points, as a share of an axis.
@@ -60,7 +61,7 @@ class _Scale(NamedTuple):
 
 
 def still(figure: Figure, hidden: Collection[str] = ()) -> str:
-    """Return safe HTML of a frontier figure's axes, lines and points.
+    """Return safe HTML of a frontier figure's axes, lines and markers.
 
     ``hidden`` are the keys that are switched off. A colour is that of light or of dark
     ground, as the page has it. Axes with a range (of a zoom) keep it, others hold all
@@ -70,9 +71,10 @@ def still(figure: Figure, hidden: Collection[str] = ()) -> str:
     layout = figure["layout"]
     x = _scale(layout["xaxis"], [value for t in traces for value in t["x"]])
     y = _scale(layout["yaxis"], [value for t in traces for value in t["y"]])
-    drawn = grid = ""
+    lines = marks = grid = ""
     if x.is_drawable and y.is_drawable:
-        drawn = "".join(_drawn(trace, x, y) for trace in traces)
+        lines = "".join(_line(trace, x, y) for trace in traces)
+        marks = "".join([*_shapes(traces), *(_marks(t, x, y) for t in traces)])
         grid = _grid(x, y)
     left, below = (_lines_of(layout[axis]) - 1 for axis in ("yaxis", "xaxis"))
     return (
@@ -80,7 +82,8 @@ def still(figure: Figure, hidden: Collection[str] = ()) -> str:
         ' aria-hidden="true">'
         f'<svg class="still-axes">{grid}</svg>'
         f'<svg class="still-lines" viewBox="0 0 {BOX} {BOX}"'
-        f' preserveAspectRatio="none">{drawn}</svg></div>'
+        f' preserveAspectRatio="none">{lines}</svg>'
+        f'<svg class="still-marks">{marks}</svg></div>'
     )
 
 
@@ -123,29 +126,68 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.12g}"
 
 
-def _drawn(trace: Figure, x: _Scale, y: _Scale) -> str:
-    """Return a trace's line, if it has one, and its points as dots."""
-    role, meta = trace["meta"]["role"], trace["meta"]
-    if role not in LINE_ROLES | FAINT_ROLES:
-        return ""  # what a flag keeps off has a shape of its own, no dot
-    places = list(_places(trace, x, y))
-    colour = f"light-dark({escape(meta['light'])}, {escape(meta['dark'])})"
-    dots = "".join(f"M{place}h0" for place in places)
-    opacity = f' opacity="{FAINT}"' if role in FAINT_ROLES else ""
-    size = trace["marker"]["size"]
-    drawn = (
-        f'<path d="{dots}" stroke="{colour}" stroke-width="{size}"{opacity}'
-        ' stroke-linecap="round"/>'
+def _line(trace: Figure, x: _Scale, y: _Scale) -> str:
+    """Return a trace's line; nothing where it has none."""
+    role = trace["meta"]["role"]
+    if role not in LINE_ROLES:
+        return ""
+    places = (
+        f"{x.share(at) * BOX:.0f} {(1 - y.share(up)) * BOX:.0f}"
+        for at, up in zip(trace["x"], trace["y"], strict=True)
     )
-    if role in FAINT_ROLES:
-        return drawn
     dash = trace["line"]["dash"]
     pattern = _DASHES.get(dash, dash.replace("px", "").replace(",", " "))
-    line = f'<path d="M{"L".join(places)}" stroke="{colour}" data-role="{role}"'
     dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
-    return f'{line} stroke-width="{trace["line"]["width"]}"{dashed}/>{drawn}'
+    return (
+        f'<path d="M{"L".join(places)}" stroke="{_colour(trace)}" data-role="{role}"'
+        f' stroke-width="{trace["line"]["width"]}"{dashed}/>'
+    )
 
 
-def _places(trace: Figure, x: _Scale, y: _Scale) -> Iterable[str]:
-    for at, up in zip(trace["x"], trace["y"], strict=True):
-        yield f"{x.share(at) * BOX:.0f} {(1 - y.share(up)) * BOX:.0f}"
+def _colour(trace: Figure) -> str:
+    light, dark = trace["meta"]["light"], trace["meta"]["dark"]
+    return f"light-dark({escape(light)}, {escape(dark)})"
+
+
+def _symbols(trace: Figure) -> list[str]:
+    """Return the marker of each point of a trace."""
+    symbol = trace["marker"].get("symbol", "circle")
+    return symbol if isinstance(symbol, list) else [symbol] * len(trace["x"])
+
+
+def _shapes(traces: Iterable[Figure]) -> Iterator[str]:
+    """Yield each marker that the traces have, once, to be placed by its name."""
+    wanted = {
+        (symbol, trace["marker"]["size"])
+        for trace in traces
+        for symbol in _symbols(trace)
+    }
+    if not wanted:
+        return
+    yield "<defs>"
+    for symbol, size in sorted(wanted):
+        drawn = marker(symbol)
+        kind = "hollow" if drawn.is_hollow else "ringed" if drawn.has_dot else "full"
+        scale = f' transform="scale({size / MARKER_PX:g})"' if size != MARKER_PX else ""
+        dot = '<circle r="1"/>' if drawn.has_dot else ""
+        yield (
+            f'<g id="{_name(symbol, size)}" class="still-{kind}"{scale}>'
+            f'<path d="{drawn.path}"/>{dot}</g>'
+        )
+    yield "</defs>"
+
+
+def _name(symbol: str, size: float) -> str:
+    return f"mark-{escape(symbol)}-{size:g}"
+
+
+def _marks(trace: Figure, x: _Scale, y: _Scale) -> str:
+    """Return a trace's markers, each of its own shape, in the trace's colour."""
+    size, faint = trace["marker"]["size"], trace["marker"].get("opacity", 1)
+    opacity = f' opacity="{faint}"' if faint != 1 else ""
+    marks = "".join(
+        f'<use href="#{_name(symbol, size)}" x="{x.share(at) * 100:.2f}%"'
+        f' y="{100 - y.share(up) * 100:.2f}%"/>'
+        for symbol, at, up in zip(_symbols(trace), trace["x"], trace["y"], strict=True)
+    )
+    return f'<g fill="{_colour(trace)}" stroke="{_colour(trace)}"{opacity}>{marks}</g>'

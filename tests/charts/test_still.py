@@ -1,4 +1,4 @@
-"""The still picture of a figure: its lines, dots and axes where plotly has them."""
+"""The still picture of a figure: lines, markers and axes where plotly has them."""
 
 import re
 from typing import Any
@@ -6,7 +6,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from dashboard.charts.markers import PATHS
 from dashboard.charts.still import BOX, still
+from dashboard.charts.theme import (
+    MARKERS,
+    OUT_MARKER,
+    UNKNOWN_MARKER,
+    UNOFFICIAL_MARKER,
+)
 from tests.charts.test_frontier import X, Y, figure
 
 PLACE = re.compile(r"(-?\d+) (-?\d+)")
@@ -28,26 +35,73 @@ def texts(found: Any, what: str) -> list[str]:
     return [text.text for text in found.findall(f".//text[@class='still-{what}']")]
 
 
-def paths(found: Any) -> list[Any]:
-    return list(found.iter("path"))
+def marks(found: Any) -> list[tuple[str, str, str]]:
+    """Return of each marker which it is and where, in the order of drawing."""
+    return [
+        (use.get("href").removeprefix("#mark-"), use.get("x"), use.get("y"))
+        for use in found.iter("use")
+    ]
 
 
-def test_line_and_dots_lie_where_their_values_are():
+def symbols(found: Any) -> list[str]:
+    return [symbol for symbol, _, _ in marks(found)]
+
+
+def test_line_and_markers_lie_where_their_values_are():
     found = picture(figure({X: 47.0, Y: 470.0}, {X: 94.0, Y: 235.0}))
     (line,) = lines(found)
     # The largest value of an axis from zero lies at 94 % of it.
     assert places(line) == [(940, 120), (1880, 1060)]
     assert line.get("stroke").startswith("light-dark(#")
-    dots = paths(found)[-1]
-    assert places(dots) == places(line)
-    assert dots.get("stroke-linecap") == "round"
+    assert marks(found) == [
+        ("diamond-8", "47.00%", "6.00%"),
+        ("diamond-8", "94.00%", "53.00%"),
+    ]
 
 
-def test_dominated_points_are_faint_dots_and_flagged_ones_are_left_to_the_plot():
+def test_dominated_points_are_faint_and_flagged_ones_crossed():
     found = picture(figure({}, {"standing": "dominated"}, {"standing": "out"}))
-    faint = [path for path in paths(found) if path.get("opacity")]
-    assert [len(places(path)) for path in faint] == [1]
-    assert len(paths(found)) == 3
+    groups = [g for g in found.iter("g") if g.get("fill")]
+    drawn = {(g.get("opacity"), *symbols(g)) for g in groups}
+    assert drawn == {
+        (None, "diamond-8"),
+        ("0.35", "diamond-8"),
+        (None, "circle-x-open-8"),
+    }
+
+
+def test_markers_are_those_of_the_figure_each_drawn_once():
+    drawn = figure({"eval": "pass"}, {X: 40.0, Y: 2000.0, "eval": "fail"})
+    (trace,) = drawn["data"]
+    assert trace["marker"]["symbol"] == ["diamond-open", "diamond-dot"]
+    trace["marker"]["symbol"] = ["square-dot", "square-open", "square-open"]
+    trace["x"], trace["y"] = [*trace["x"], 9.0], [*trace["y"], 9.0]
+    found = picture(drawn)
+    assert symbols(found) == ["square-dot-8", "square-open-8", "square-open-8"]
+    shapes = {g.get("id"): g for g in found.find(".//defs")}
+    assert sorted(shapes) == ["mark-square-dot-8", "mark-square-open-8"]
+    assert {shape.find("path").get("d") for shape in shapes.values()} == {
+        PATHS["square"]
+    }
+    kinds = {name: shape.get("class") for name, shape in shapes.items()}
+    assert kinds["mark-square-dot-8"] == "still-ringed"
+    assert kinds["mark-square-open-8"] == "still-hollow"
+
+
+def test_lines_of_one_colour_differ_by_their_markers():
+    drawn = figure({})
+    other = {**drawn["data"][0], "marker": {"symbol": "triangle-up", "size": 4}}
+    drawn["data"].append(other)
+    found = picture(drawn)
+    assert symbols(found) == ["diamond-8", "triangle-up-4"]
+    small = next(g for g in found.iter("g") if g.get("id") == "mark-triangle-up-4")
+    assert small.get("transform") == "scale(0.5)"
+
+
+def test_every_marker_of_a_framework_has_a_path():
+    wanted = {*MARKERS.values(), UNKNOWN_MARKER, UNOFFICIAL_MARKER}
+    assert wanted <= PATHS.keys()
+    assert OUT_MARKER.removesuffix("-open") in PATHS
 
 
 def test_hidden_keys_are_left_out_and_the_axes_hold_what_is_seen():
@@ -56,8 +110,8 @@ def test_hidden_keys_are_left_out_and_the_axes_hold_what_is_seen():
     assert texts(picture(drawn), "x")[-1] == "10,000"
     found = picture(drawn, ("b",))
     assert texts(found, "x")[-1] == "100"
-    assert len(paths(found)) == 2
-    assert not paths(picture(drawn, ("a", "b")))
+    assert len(marks(found)) == 1
+    assert not marks(picture(drawn, ("a", "b")))
 
 
 def test_axes_have_round_numbers():
@@ -101,7 +155,9 @@ def test_a_single_odd_point_has_a_place(row: dict[str, float]):
     ],
 )
 def test_axes_beyond_what_floats_measure_are_no_error(zoom: Any, *, log_x: bool):
-    assert not paths(picture(figure({X: 1.7e308}, zoom=zoom, log_x=log_x)))
+    found = picture(figure({X: 1.7e308}, zoom=zoom, log_x=log_x))
+    assert not marks(found)
+    assert not list(found.iter("path"))
 
 
 def test_a_broken_line_is_broken():
