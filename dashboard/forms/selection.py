@@ -91,6 +91,23 @@ class Selection:
         """Tell whether an axis depends on prices or power of GPUs."""
         return not PRICED.isdisjoint((self.x, self.y))
 
+    def told(self) -> Iterator[str]:
+        """Yield what is chosen beside model, scenario and metrics, in a few words."""
+        yield from self.filters.named()
+        switches = {
+            "only the frontier": self.only_frontier,
+            "former sweeps": self.has_ghosts,
+            "eval-gated": self.gate,
+            "log x": self.log_x,
+            "log y": self.log_y,
+            "my prices": bool(self.custom.price or self.custom.kw),
+        }
+        yield from (words for words, is_on in switches.items() if is_on)
+        if self.asof_run is not None:
+            yield f"as of run {self.asof_run}"
+        elif self.moment is not None:
+            yield f"as of {self.moment:%Y-%m-%d}"
+
     def takes(self, sweep: SweepFacts) -> bool:
         """Tell whether a sweep is shown."""
         return self.offers(sweep) and self.filters.take(sweep)

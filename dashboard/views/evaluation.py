@@ -180,6 +180,18 @@ class EvalsShown:
         return f"Eval scores of {of}" if of else "Eval scores"
 
     @property
+    def told(self) -> list[str]:
+        """What is chosen, in a few words, for the line that the filters fold into."""
+        filters, asked = self.filters, self.form.cleaned_data
+        names = (filters.model, filters.task, filters.hardware, filters.framework)
+        found = [*names, filters.key, asked["state"]]
+        if asked["asof_run"]:
+            found.append(f"as of run {asked['asof_run']}")
+        elif filters.day:
+            found.append(f"by {filters.day:%Y-%m-%d}")
+        return [words for words in found if words]
+
+    @property
     def without_scores(self) -> list[AskedState]:
         """The stored runs that have no score among those shown."""
         have = {state.asked for _, state in self.measured}
@@ -195,6 +207,7 @@ def _context(
         "filters": shown.filters,
         "chosen": form.cleaned_data,
         "title": shown.title,
+        "told": shown.told,
         "rows": shown.rows,
         "columns": columns(form.cleaned_data["sort"]),
         "counts": {

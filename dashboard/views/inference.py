@@ -314,6 +314,7 @@ def _filters(
     return {
         "options": filter_options(chosen, offered),
         "groups": check_groups(chosen, offered),
+        "told": list(chosen.told()),
         "offloads": offload_options(chosen),
         "given": {
             "price": custom_text(chosen.custom.price),

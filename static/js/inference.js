@@ -4,15 +4,12 @@
   const { Chart, Cursor } = window.Frontierboard;
   const LATE = 150; // ms after which waiting is shown
   const view = document.getElementById("view");
-  const narrow = window.matchMedia("(max-width: 800px)");
   let chart = null;
   let cursor = null;
 
   const all = (selector) => [...view.querySelectorAll(selector)];
   const one = (selector) => view.querySelector(selector);
   const items = () => all(".legend-item");
-  const keyRows = (key) =>
-    all("tr[data-key]").filter((row) => row.dataset.key === key);
 
   // The address is the whole state; what changes without a request is kept there too.
   const keepInAddress = (change) => {
@@ -23,69 +20,6 @@
   };
 
   // Filters
-
-  const OF_AXES = ["zoom", "at"];
-  const OF_SCENARIO = ["x", "y", "key", "hide", "sort", ...OF_AXES];
-  // Parameters that make no sense any more when another one changes.
-  const RESETS = {
-    scenario: OF_SCENARIO,
-    x: OF_AXES,
-    y: ["zoom"],
-    logx: ["zoom"],
-    logy: ["zoom"],
-    date: ["asof_run"],
-    asof_run: ["date"],
-  };
-
-  // A link of the table changes one parameter of the address as it is by now.
-  const withOwn = ({ href, dataset: { sets } }) => {
-    const query = new URLSearchParams(window.location.search);
-    query.set(sets, new URL(href).searchParams.get(sets));
-    return `?${query}`;
-  };
-
-  document.addEventListener("htmx:configRequest", (event) => {
-    const { elt, parameters, triggeringEvent } = event.detail;
-    // What changed in the address without a request is asked for as well.
-    if (elt.id === "asked") event.detail.path = window.location.href;
-    else if (elt.dataset.sets) event.detail.path = withOwn(elt);
-    const changed = triggeringEvent && triggeringEvent.target && triggeringEvent.target.name;
-    // The server knows what of the query another model has.
-    if (changed === "model") event.detail.headers["X-Changed"] = "model";
-    for (const name of RESETS[changed] || []) delete parameters[name];
-    for (const name of Object.keys(parameters)) {
-      if (parameters[name] === "") delete parameters[name];
-    }
-  });
-
-  // A ranking alone would take the place of the view that is on its way: ask for both.
-  document.addEventListener("change", (event) => {
-    const { target } = event;
-    if (target.id !== "ranking-at" || !view.hasAttribute("aria-busy")) return;
-    event.stopPropagation();
-    target.form.requestSubmit();
-  }, true);
-
-  // What only helps to find a choice asks nothing of the server.
-  document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-local]")) event.stopPropagation();
-  }, true);
-
-  // Enter means "changed"; submitting as well would ask twice.
-  document.addEventListener("keydown", (event) => {
-    const { target, key } = event;
-    const isTyped = target.matches("input:not([type=checkbox], [type=search])");
-    if (key !== "Enter" || !isTyped || !target.form || target.form.id !== "filters") return;
-    event.preventDefault();
-    target.blur();
-    target.focus();
-  });
-
-  const fold = () => {
-    const rail = one("[data-rail]");
-    if (rail) rail.open = !narrow.matches;
-  };
-  narrow.addEventListener("change", fold);
 
   const bindSearch = (input, entries) => {
     if (!input) return;
@@ -318,7 +252,22 @@
     height = entry.borderBoxSize[0].blockSize;
   }).observe(view);
 
+  // What a view that goes hands on to the next one.
+  let left = { isOpen: false, focus: "" };
+  const refocus = () => {
+    const found = left.focus && document.getElementById(left.focus);
+    if (found && document.activeElement === document.body) {
+      found.focus({ preventScroll: true });
+    }
+  };
+
   const leave = () => {
+    const fold = one("[data-fold]");
+    const { activeElement } = document;
+    left = {
+      isOpen: Boolean(fold && fold.open),
+      focus: view.contains(activeElement) ? activeElement.id : "",
+    };
     // Who has scrolled down stays there until the table is back.
     view.style.minHeight = `${height}px`;
     if (chart) window.Plotly.purge(chart.plot);
@@ -337,6 +286,7 @@
     view.style.minHeight = "";
     document.dispatchEvent(new Event("chartdrawn"));
     if (chart) showState();
+    refocus();
   };
 
   // Waits for a frame that shows what is in the page by now.
@@ -347,7 +297,9 @@
 
   const enter = async ({ isChange = false } = {}) => {
     note.hidden = true;
-    fold();
+    const fold = one("[data-fold]");
+    if (fold) fold.open = left.isOpen;
+    refocus(); // htmx could not while the filters were closed
     bindSearch(one("[data-key-search]"), all(".key-list .check"));
     const holder = one("[data-figure]");
     if (!holder || !window.Plotly) { // nothing to draw, or its script never came

@@ -4,7 +4,6 @@
   "use strict";
   const SHOWN_MS = 2500;
   if (!navigator.clipboard) return;
-  document.documentElement.dataset.clipboard = "";
 
   const status = document.createElement("p");
   status.className = "visually-hidden";

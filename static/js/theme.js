@@ -28,6 +28,8 @@
   const stored = remembered();
   if (stored === "light" || stored === "dark") root.dataset.theme = stored;
   root.classList.add("has-script");
+  // What can be copied is known before anything is shown: see tables.js.
+  if (navigator.clipboard) root.dataset.clipboard = "";
   system.addEventListener("change", announce);
 
   document.addEventListener("DOMContentLoaded", () => {

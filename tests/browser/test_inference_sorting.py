@@ -20,3 +20,17 @@ def test_focus_stays_on_the_header_that_sorted(visitor: Visitor):
         expect(page.locator(f"th[aria-sort={order}] #sort-concurrency")).to_be_focused()
     assert visitor.accessibility() == []
     assert visitor.trouble() == []
+
+
+def test_back_gives_the_focus_back_to_the_header(visitor: Visitor):
+    story()
+    page = visitor.open("/inference")
+    for name in ("concurrency", "gpus"):
+        page.locator(f"#sort-{name}").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(f"th[aria-sort=ascending] #sort-{name}")).to_be_focused()
+    page.go_back()
+    expect(page.locator("th[aria-sort=ascending] #sort-concurrency")).to_be_visible()
+    # It stays where it was: on the header that was used last.
+    expect(page.locator("#sort-gpus")).to_be_focused()
+    assert visitor.trouble() == []
