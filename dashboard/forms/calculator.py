@@ -4,7 +4,8 @@ from typing import cast
 
 from django.http import QueryDict
 
-from dashboard.forms.inference import LONGEST_QUOTE, InferenceForm, OneName, Stored
+from dashboard.forms.fields import OneName
+from dashboard.forms.inference import LONGEST_QUOTE, InferenceForm, Stored
 from dashboard.forms.options import Option
 from dashboard.forms.unofficial import is_parameter
 from dashboard.vocabulary.metrics import AXES, METRICS, TOKENS_PER_USER

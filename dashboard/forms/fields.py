@@ -1,6 +1,7 @@
 """Fields of query strings: what they cannot take they name, with what is allowed."""
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 from typing import cast
 
 from django import forms
@@ -10,6 +11,26 @@ from dashboard.vocabulary.models import model_group
 
 LONGEST_SHOWN = 60
 MOST_SHOWN = 20
+
+
+class OneName(forms.ChoiceField):
+    """A name out of many. It has no labels, and so nothing is made of each."""
+
+    allowed: AbstractSet[str] = frozenset()
+
+    def valid_value(self, value: str) -> bool:
+        """Tell whether the name is allowed."""
+        return value in self.allowed
+
+
+class SomeNames(forms.MultipleChoiceField):
+    """Names out of many; see `OneName`."""
+
+    allowed: AbstractSet[str] = frozenset()
+
+    def valid_value(self, value: str) -> bool:
+        """Tell whether the name is allowed."""
+        return value in self.allowed
 
 
 class NamedChoice(forms.ChoiceField):

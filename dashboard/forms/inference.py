@@ -3,23 +3,23 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from dashboard.analysis.curves import SweepFacts
+from dashboard.forms.fields import OneName, SomeNames
+from dashboard.forms.moment import MomentForm
 from dashboard.forms.official_names import Translation
 from dashboard.forms.selection import ALL_ROWS, Filters, Selection
 from dashboard.forms.unofficial import asked_runs
 from dashboard.vocabulary.deployment_kinds import KINDS, OFFLOADS
 from dashboard.vocabulary.frameworks import LABELS, canonical_framework
 from dashboard.vocabulary.hardware import HARDWARE
-from dashboard.vocabulary.inputs import LARGEST_ID
 from dashboard.vocabulary.metrics import AXES, METRICS, default_axes
 from dashboard.vocabulary.models import MODELS, model_group
 from dashboard.vocabulary.prices import Custom, read_custom
@@ -69,58 +69,6 @@ class Stored(Protocol):
     def official_moment(self, github_run_id: int) -> datetime | None:
         """Return the date under which a run counts, None where there is no such run."""
         ...
-
-
-def _day(name: str) -> forms.DateField:
-    return forms.DateField(
-        required=False,
-        input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": f"{name}: not a date such as 2026-08-01."},
-    )
-
-
-class MomentForm(forms.Form):
-    """As of when: a date, a run, and the oldest day that is still shown."""
-
-    date = _day("date")
-    since = _day("from")
-    asof_run = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        error_messages=dict.fromkeys(
-            ("invalid", "min_value", "max_value"), "asof_run: not the id of a run."
-        ),
-    )
-
-    def clean(self) -> dict[str, Any]:
-        """Refuse two answers to one question, and an end before its beginning."""
-        asked = self.cleaned_data
-        if asked.get("date") and asked.get("asof_run"):
-            self.add_error("asof_run", "asof_run: give a run or a date, not both.")
-        if asked.get("date") and asked.get("since") and asked["since"] > asked["date"]:
-            self.add_error("since", "from: later than the date that it is shown as of.")
-        return asked
-
-
-class OneName(forms.ChoiceField):
-    """A name out of many. It has no labels, and so nothing is made of each."""
-
-    allowed: AbstractSet[str] = frozenset()
-
-    def valid_value(self, value: str) -> bool:
-        """Tell whether the name is allowed."""
-        return value in self.allowed
-
-
-class SomeNames(forms.MultipleChoiceField):
-    """Names out of many; see `OneName`."""
-
-    allowed: AbstractSet[str] = frozenset()
-
-    def valid_value(self, value: str) -> bool:
-        """Tell whether the name is allowed."""
-        return value in self.allowed
 
 
 class InferenceForm(forms.Form):
