@@ -18,6 +18,7 @@ AROUND_PX = 76
 ALONE_AROUND_PX = 260
 LONGEST_LABEL = 44
 SHORTEST_LABEL = 12
+SHORTEST_NAME = 18
 # What a domain keeps free beside the lowest end, as a fraction, and its steps.
 MARGIN = 0.005
 STEP = 0.01
@@ -208,7 +209,7 @@ def _layout(dots: Sequence[EvalDot], ends: tuple[float, float]) -> Figure:
             "range": [-0.7, len(dots) - 0.3],
         },
         "height": height(len(dots)),
-        # For narrow screens: the deployments alone, which are told apart by hover.
+        # For narrow screens; what is cut off is told by hover.
         "meta": {"short": [_short(dot) for dot in dots]},
         **theme.frame(margin={"l": 12, "r": 24, "t": 24, "b": 48}),
     }
@@ -220,9 +221,11 @@ def _tick(dot: EvalDot) -> str:
 
 
 def _short(dot: EvalDot) -> str:
-    """Return the end of a row's name, its concurrency kept."""
-    where, _, concurrency = dot.label.rpartition("\n")[2].rpartition(" ")
-    return f"{escape(one_line(where, SHORTEST_LABEL))} {escape(one_line(concurrency))}"
+    """Return both lines of a row's name cut short, its concurrency kept."""
+    of, _, place = dot.label.rpartition("\n")
+    where, _, concurrency = place.rpartition(" ")
+    end = f"{escape(one_line(where, SHORTEST_LABEL))} {escape(one_line(concurrency))}"
+    return f"{escape(one_line(of, SHORTEST_NAME))}<br>{end}"
 
 
 def height(rows: int) -> int:

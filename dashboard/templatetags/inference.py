@@ -18,6 +18,7 @@ from dashboard.templatetags.site import sig4
 from dashboard.vocabulary.texts import as_references, one_line
 
 register = template.Library()
+_LONG_DASH = 10  # of the 28 units that a swatch is wide
 
 STANDINGS = {
     "frontier": "frontier",
@@ -35,9 +36,16 @@ def swatch(look: Look) -> dict[str, Any]:
     return {
         "colour": look.colour,
         "dash": dash,
+        "offset": _offset(dash),
         "path": drawn.path,
         "is_hollow": drawn.is_hollow,
     }
+
+
+def _offset(dash: str) -> float:
+    """Return how far into its dashes a swatch begins: the marker would hide its gap."""
+    first = float(dash.split(",", maxsplit=1)[0] or 0)
+    return first / 2 if first >= _LONG_DASH else 0
 
 
 @register.inclusion_tag("_trust_marks.html")

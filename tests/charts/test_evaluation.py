@@ -52,7 +52,10 @@ def test_each_row_is_a_dot_with_its_interval_the_first_on_top() -> None:
     assert trace["y"] == [1, 0]
     assert trace["error_x"]["array"] == pytest.approx([0.01, 0.01])
     assert figure["layout"]["yaxis"]["ticktext"][1] == "MI355X SGLang fp4<br>TP2 c2"
-    assert figure["layout"]["meta"]["short"] == ["TP2 c1", "TP2 c2"]
+    assert figure["layout"]["meta"]["short"] == [
+        "MI355X SGLang fp4<br>TP2 c1",
+        "MI355X SGLang fp4<br>TP2 c2",
+    ]
 
 
 def test_one_floor_is_a_line_and_several_are_strokes() -> None:

@@ -1,6 +1,7 @@
 """Colours: apart for everybody, on both grounds, and fixed by meaning."""
 
-from itertools import combinations
+from bisect import bisect
+from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dashboard.charts.theme import (
     look,
     unofficial_look,
 )
+from dashboard.templatetags.inference import swatch
 from dashboard.templatetags.runs import badge
 
 # How dichromats see linear RGB (Machado, Oliveira and Fernandes 2009, severity 1).
@@ -140,3 +142,16 @@ def test_badges_of_unofficial_runs_have_the_violet_that_charts_begin_with():
     light, dark = UNOFFICIAL[0]
     assert told == [f"--unofficial: light-dark({light}, {dark});"]
     assert badge("unofficial") == "badge badge-unofficial"
+
+
+@pytest.mark.parametrize("place", range(len(UNOFFICIAL)))
+def test_the_dashes_of_a_swatch_show_beside_its_marker(place: int):
+    drawn = swatch(unofficial_look(place))
+    dashes = [float(length) for length in drawn["dash"].split(",")]
+    ends = list(accumulate(dashes))
+    gaps = [
+        at
+        for at in range(-14, 14)
+        if bisect(ends, (at + 14 + drawn["offset"]) % ends[-1]) % 2 and abs(at) > 5
+    ]
+    assert len(gaps) >= 3
