@@ -16,18 +16,19 @@ from dashboard.vocabulary.scenarios import AGENTIC
 # but the duration tells.
 FAST_SECONDS = (1_000, 1_500)
 
+_COLUMNS = ("received_count", "grid", "pools", "harness")
 _RUNNER_NUMBER = re.compile(r"_\d+$")
 
 
 class Measured(NamedTuple):
-    """What current points of one deployment say of their sweep."""
+    """What current points of one deployment and runner say of their sweep."""
 
     sweep_id: int
     deployment: str
     dataset: str | None
     is_fast: bool
+    runner: str
     concurrencies: list[int]
-    runners: list[str]
 
 
 def note_measured(run: Run) -> int:
@@ -38,16 +39,16 @@ def note_measured(run: Run) -> int:
     measured: dict[int, list[Measured]] = {}
     for part in _measured(run):
         measured.setdefault(part.sweep_id, []).append(part)
-    changed = received = 0
-    for sweep in run.sweeps.only(
-        "pk", "scenario", "received_count", "grid", "pools", "harness"
-    ):
+    received, differing = 0, []
+    for sweep in run.sweeps.only("pk", "run", "scenario", *_COLUMNS):
         wanted = _columns(sweep.scenario, measured.get(sweep.pk, []))
         received += wanted["received_count"]
         if any(getattr(sweep, name) != value for name, value in wanted.items()):
-            changed += Sweep.objects.filter(pk=sweep.pk).update(
-                updated_at=Now(), **wanted
-            )
+            for name, value in wanted.items():
+                setattr(sweep, name, value)
+            sweep.updated_at = Now()
+            differing.append(sweep)
+    changed = Sweep.objects.bulk_update(differing, [*_COLUMNS, "updated_at"])
     counts = (received, run.evals.filter(is_current=True).count())
     if counts != (run.received_count, run.eval_count):
         changed += Run.objects.filter(pk=run.pk).update(
@@ -66,11 +67,9 @@ def _measured(run: Run) -> list[Measured]:
         .annotate(_is_fast=Case(When(is_fast, then=True), default=False))
         .order_by()
         # Put together by the database: a run has 20,000 points and few deployments.
-        .values_list("sweep_id", "deployment__label", "_dataset", "_is_fast")
-        .annotate(
-            _concurrencies=ArrayAgg("concurrency", distinct=True),
-            _runners=ArrayAgg("runner", distinct=True),
-        )
+        # Without sorting them: a concurrency may be told more than once.
+        .values_list("sweep_id", "deployment__label", "_dataset", "_is_fast", "runner")
+        .annotate(_concurrencies=ArrayAgg("concurrency"))
     )
     return [Measured(*row) for row in rows]
 
@@ -79,7 +78,7 @@ def _columns(scenario: str, parts: Sequence[Measured]) -> dict[str, Any]:
     grid: dict[str, set[int]] = {}
     for part in parts:
         grid.setdefault(part.deployment, set()).update(part.concurrencies)
-    runners = {runner for part in parts for runner in part.runners if runner}
+    runners = {part.runner for part in parts} - {""}
     pools = {_RUNNER_NUMBER.sub("", runner) for runner in runners}
     is_agentic = scenario == AGENTIC
     harness = {_harness(part) for part in parts} - {""} if is_agentic else set()
