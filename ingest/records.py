@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from django.contrib.postgres.aggregates import ArrayAgg
+
 from dashboard.models import Artifact, RawRecord, Run
 from ingest.reading import ReadRun
 from ingest.store import Places, RunStore, Tally
@@ -58,10 +60,15 @@ def _kept_ids(reading: ReadRun) -> list[int]:
 
 def _places(reading: ReadRun, ids: list[int]) -> Places:
     found = RawRecord.objects.filter(artifact_id__in=ids)
-    rows = found.values_list("artifact_id", "member", "index", "pk")
+    # By member: 20,000 rows take three times as long to be read.
+    members = found.order_by().values_list("artifact_id", "member")
+    listed = members.annotate(indexes=ArrayAgg("index"), ids=ArrayAgg("pk"))
     return Places(
         artifacts=ids,
-        records={(artifact, member, index): pk for artifact, member, index, pk in rows},
+        records={
+            (artifact, member): dict(zip(indexes, pks, strict=True))
+            for artifact, member, indexes, pks in listed
+        },
         attempts=[artifact.meta.attempt for artifact in reading.artifacts],
     )
 

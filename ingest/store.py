@@ -76,10 +76,13 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Database ids of what rows refer to: artifacts by position, records by ref."""
+    """Database ids of what rows refer to: artifacts by position, records by place.
+
+    ``records`` are those of an artifact's id and a member, by index.
+    """
 
     artifacts: Sequence[int]
-    records: Mapping[Values, int]
+    records: Mapping[tuple[int, str], Mapping[int, int]]
     attempts: Sequence[int]
 
     def artifact(self, ref: RecordRef) -> int | None:
@@ -88,8 +91,8 @@ class Places:
 
     def record(self, ref: RecordRef) -> int | None:
         """Return the raw record's id, None where the row is no record of its own."""
-        key = (self.artifacts[ref.artifact], ref.member, ref.index)
-        return self.records.get(key)
+        of_member = self.records.get((self.artifacts[ref.artifact], ref.member))
+        return of_member.get(ref.index) if of_member else None
 
     def attempt(self, ref: RecordRef) -> int:
         """Return the attempt that uploaded the record."""
