@@ -1,7 +1,8 @@
 """Metrics by name in Python, and as an array of doubles in the database."""
 
-from collections.abc import Mapping
-from functools import partial
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import orjson
@@ -13,6 +14,13 @@ from dashboard.vocabulary.stored_metrics import (
     metrics_of,
     place_of,
 )
+
+# Arrays as PostgreSQL sends and receives them: dimensions, whether there are nulls, the
+# type, how many, the first place; then the length of each value, and the value.
+_ARRAY, _VALUE = struct.Struct(">iiIii"), struct.Struct(">id")
+_FLOAT8, _DOUBLE = 701, 8
+_NULL = struct.Struct(">i").pack(-1)
+_EMPTY_ARRAY = struct.Struct(">iiI").pack(0, 0, _FLOAT8)
 
 
 class MetricsField(models.Field):  # type: ignore[type-arg]  # typed below
@@ -71,3 +79,30 @@ class MetricValue(models.Transform):
         """Take the place, the first being 0; subscripts of PostgreSQL begin with 1."""
         super().__init__(*args, **kwargs)
         self.template = f"(%(expressions)s)[{place + 1}]"
+
+
+def packed_doubles(values: Sequence[float | None]) -> bytes:
+    """Write a ``double precision[]`` in binary; the driver takes six times as long."""
+    count = len(values)
+    if not count:
+        return _EMPTY_ARRAY
+    # Each value with its length before it.
+    parts: list[Any] = [_DOUBLE] * (2 * count)
+    parts[1::2] = values
+    try:
+        return _packer(count)(1, 0, _FLOAT8, count, 1, *parts)
+    except struct.error:
+        return _packed_with_nulls(values)
+
+
+def _packed_with_nulls(values: Sequence[float | None]) -> bytes:
+    head = _ARRAY.pack(1, 1, _FLOAT8, len(values), 1)
+    return head + b"".join(
+        _NULL if value is None else _VALUE.pack(_DOUBLE, value) for value in values
+    )
+
+
+@lru_cache(maxsize=256)
+def _packer(count: int) -> Callable[..., bytes]:
+    """Return what packs an array of so many values, all of them measured."""
+    return struct.Struct(f"{_ARRAY.format}{_VALUE.format[1:] * count}").pack

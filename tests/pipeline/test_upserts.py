@@ -13,13 +13,22 @@ from django.db import (
     transaction,
 )
 
-from dashboard.models import Artifact, Deployment, Point, RunStat, Skip, Sweep
+from dashboard.models import (
+    Artifact,
+    Deployment,
+    EvalResult,
+    Point,
+    RunStat,
+    Skip,
+    Sweep,
+)
 from dashboard.vocabulary import deployments
 from ingest.tables import (
     ARTIFACTS_BY_BYTES,
     ARTIFACTS_BY_ID,
     CONFIG_KEYS,
     DEPLOYMENTS,
+    EVALS,
     POINTS,
     RUN_STATS,
     SKIPS,
@@ -167,6 +176,73 @@ def test_a_partial_unique_index_looks_at_its_own_rows_only() -> None:
     renamed = upsert(ARTIFACTS_BY_ID, [_artifact(run, 5, "y")])
     assert renamed.changed == 1
     assert Artifact.objects.count() == 2
+
+
+TEXTS = ["", "it's", 'say "x"', "\\ \t\n", "100 %", "%s", "é\N{SNOWMAN}", "x" * 300]
+
+
+@pytest.mark.parametrize("count", [1, 2, 100, 101, 250])
+def test_few_rows_are_stored_as_many_are(count: int) -> None:
+    run = RunFactory()
+    rows: list[tuple[Any, ...]] = [
+        (
+            *(run.pk, number, TEXTS[number % len(TEXTS)], f"{number}", "bmk"),
+            {"text": TEXTS[number % len(TEXTS)], "whole": 10**17, "none": None},
+            *(1, None if number % 2 else 2**40 + number),
+            None if number % 3 else datetime(2026, 1, 2, 3, 4, 5, number, tzinfo=UTC),
+            *(number % 2 == 0, None, [[number, 0.1 + 0.2]], "fetched", ""),
+        )
+        for number in range(count)
+    ]
+
+    first = upsert(ARTIFACTS_BY_ID, rows)
+    again = upsert(ARTIFACTS_BY_ID, rows)
+
+    assert (first.new, again.new, again.changed, again.same) == (count, 0, 0, count)
+    assert first.ids == again.ids
+    assert set(first.ids) == {(run.pk, number) for number in range(count)}
+    stored = Artifact.objects.order_by("github_artifact_id")
+    assert list(stored.values_list(*ARTIFACTS_BY_ID.columns)) == rows
+
+
+@pytest.mark.parametrize("score", [0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0])
+def test_numbers_of_few_rows_are_stored_to_the_last_bit(score: float) -> None:
+    row = dict.fromkeys(EVALS.columns)
+    key, run = upsert(CONFIG_KEYS, [KEY_ROW]).ids[("k",)], RunFactory()
+    row |= {
+        "run_id": run.pk,
+        "config_key_id": key,
+        "deployment_id": DeploymentFactory().pk,
+    }
+    row |= {"scenario": "8k/1k", "task": "gsm8k", "attempt": 1, "score": score}
+    row |= {name: [] for name in ("repeats", "mapping_candidates", "flags")}
+    row |= dict.fromkeys(["lm_eval_version", "result_file", "mapping_method"], "")
+    row["is_current"] = False
+
+    upsert(EVALS, [tuple(row.values())])
+
+    assert repr(EvalResult.objects.get().score) == repr(score)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("k", "", 1 << 31, 1),
+        ("k", "", (1 << 32) + 5, 1),
+        ("k\0", "", 1, 1),
+        ("k", "x" * 41, 1, 1),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_few_rows_of_which_one_does_not_fit_are_refused(
+    row: tuple[Any, ...], place: int
+) -> None:
+    run = RunFactory()
+    rows = [(run.pk, "sound", "", 1, 1)]
+    rows.insert(place, (run.pk, *row))
+    with pytest.raises(DataError), transaction.atomic():
+        upsert(RUN_STATS, rows)
+    assert not RunStat.objects.exists()
 
 
 def test_nothing_is_a_sound_thing_to_store() -> None:
