@@ -1,7 +1,8 @@
 """A figure as a still picture: what is seen until the script draws it, or without one.
 
-It has the figure's axes, lines and markers, where the plot has them within a few px,
-but no hover.
+It has the figure's axes, lines and points, where the plot has them within a few px,
+but no hover. Points are dots, which are quick to draw; who has no script sees the
+markers of the figure instead.
 """
 
 import math
@@ -9,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from dashboard.charts.frontier import LINE_ROLES, Figure
+from dashboard.charts.frontier import FAINT_ROLES, LINE_ROLES, Figure
 from dashboard.charts.markers import marker
 from dashboard.charts.theme import MARKER_PX
 
@@ -60,12 +61,15 @@ class _Scale(NamedTuple):
             yield from (digit * 10.0**decade for digit in digits)
 
 
-def still(figure: Figure, hidden: Collection[str] = ()) -> str:
-    """Return safe HTML of a frontier figure's axes, lines and markers.
+def still(
+    figure: Figure, hidden: Collection[str] = (), *, has_markers: bool = True
+) -> str:
+    """Return safe HTML of a frontier figure's axes, lines and points.
 
     ``hidden`` are the keys that are switched off. A colour is that of light or of dark
     ground, as the page has it. Axes with a range (of a zoom) keep it, others hold all
-    that is visible. Of axes beyond what can be measured the picture is empty.
+    that is visible. Of axes beyond what can be measured the picture is empty. Markers
+    can be left out where a script has asked.
     """
     traces = [t for t in figure["data"] if t["meta"]["key"] not in hidden]
     layout = figure["layout"]
@@ -73,17 +77,18 @@ def still(figure: Figure, hidden: Collection[str] = ()) -> str:
     y = _scale(layout["yaxis"], [value for t in traces for value in t["y"]])
     lines = marks = grid = ""
     if x.is_drawable and y.is_drawable:
-        lines = "".join(_line(trace, x, y) for trace in traces)
-        marks = "".join([*_shapes(traces), *(_marks(t, x, y) for t in traces)])
+        lines = "".join(_drawn(trace, x, y) for trace in traces)
         grid = _grid(x, y)
+        if has_markers:
+            marks = "".join([*_shapes(traces), *(_marks(t, x, y) for t in traces)])
+            marks = f'<noscript><svg class="still-marks">{marks}</svg></noscript>'
     left, below = (_lines_of(layout[axis]) - 1 for axis in ("yaxis", "xaxis"))
     return (
         f'<div class="still still-left-{left} still-below-{below}" data-still=""'
         ' aria-hidden="true">'
         f'<svg class="still-axes">{grid}</svg>'
         f'<svg class="still-lines" viewBox="0 0 {BOX} {BOX}"'
-        f' preserveAspectRatio="none">{lines}</svg>'
-        f'<svg class="still-marks">{marks}</svg></div>'
+        f' preserveAspectRatio="none">{lines}</svg>{marks}</div>'
     )
 
 
@@ -126,22 +131,35 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.12g}"
 
 
-def _line(trace: Figure, x: _Scale, y: _Scale) -> str:
-    """Return a trace's line; nothing where it has none."""
+def _drawn(trace: Figure, x: _Scale, y: _Scale) -> str:
+    """Return a trace's line, if it has one, and its points as dots."""
     role = trace["meta"]["role"]
-    if role not in LINE_ROLES:
-        return ""
-    places = (
+    if role not in LINE_ROLES | FAINT_ROLES:
+        return ""  # what a flag keeps off has a shape of its own, no dot
+    places = [
         f"{x.share(at) * BOX:.0f} {(1 - y.share(up)) * BOX:.0f}"
         for at, up in zip(trace["x"], trace["y"], strict=True)
+    ]
+    dots = "".join(f"M{place}h0" for place in places)
+    drawn = (
+        f'<path class="still-dots" d="{dots}" stroke="{_colour(trace)}"'
+        f' stroke-width="{trace["marker"]["size"]}" stroke-linecap="round"'
+        f"{_opacity(trace)}/>"
     )
+    if role in FAINT_ROLES:
+        return drawn
     dash = trace["line"]["dash"]
     pattern = _DASHES.get(dash, dash.replace("px", "").replace(",", " "))
     dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
     return (
         f'<path d="M{"L".join(places)}" stroke="{_colour(trace)}" data-role="{role}"'
-        f' stroke-width="{trace["line"]["width"]}"{dashed}/>'
+        f' stroke-width="{trace["line"]["width"]}"{dashed}/>{drawn}'
     )
+
+
+def _opacity(trace: Figure) -> str:
+    faint = trace["marker"].get("opacity", 1)
+    return f' opacity="{faint}"' if faint != 1 else ""
 
 
 def _colour(trace: Figure) -> str:
@@ -183,11 +201,10 @@ def _name(symbol: str, size: float) -> str:
 
 def _marks(trace: Figure, x: _Scale, y: _Scale) -> str:
     """Return a trace's markers, each of its own shape, in the trace's colour."""
-    size, faint = trace["marker"]["size"], trace["marker"].get("opacity", 1)
-    opacity = f' opacity="{faint}"' if faint != 1 else ""
+    size, colour = trace["marker"]["size"], _colour(trace)
     marks = "".join(
-        f'<use href="#{_name(symbol, size)}" x="{x.share(at) * 100:.2f}%"'
-        f' y="{100 - y.share(up) * 100:.2f}%"/>'
+        f'<use href="#{_name(symbol, size)}" x="{x.share(at) * 100:.1f}%"'
+        f' y="{100 - y.share(up) * 100:.1f}%"/>'
         for symbol, at, up in zip(_symbols(trace), trace["x"], trace["y"], strict=True)
     )
-    return f'<g fill="{_colour(trace)}" stroke="{_colour(trace)}"{opacity}>{marks}</g>'
+    return f'<g fill="{colour}" stroke="{colour}"{_opacity(trace)}>{marks}</g>'

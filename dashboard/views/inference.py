@@ -340,7 +340,7 @@ def _drawing(request: HtmxRequest, shown: Shown) -> dict[str, Any]:
         "figure": figure if is_drawn else None,
         "still": ""
         if isinstance(figure, str)
-        else SafeString(still(figure, chosen.hidden)),
+        else SafeString(still(figure, chosen.hidden, has_markers=not _part(request))),
         "alone": layout,
         "filename": _filename(shown),
         "reason": None if is_drawn else figure,

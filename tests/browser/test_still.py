@@ -89,3 +89,13 @@ def test_without_script_the_picture_stays_and_says_what_it_is(visitor: Visitor):
     expect(said).to_be_visible()
     expect(said).to_contain_text("Median interactivity (tok/s/user) across")
     expect(said).to_contain_text("Total throughput per GPU (tok/s/GPU) up")
+    # Each point is its marker, not a dot.
+    expect(visitor.page.locator(".still-marks use").first).to_be_visible()
+    expect(visitor.page.locator(".still-dots").first).to_have_css("display", "none")
+
+
+def test_until_the_plot_comes_points_are_dots_which_are_quick(visitor: Visitor):
+    story()
+    without_plotly(visitor.page, f"{visitor.address}/inference")
+    expect(visitor.page.locator(".still-dots").first).to_have_css("display", "inline")
+    expect(visitor.page.locator(".still-marks")).to_have_count(0)

@@ -53,15 +53,28 @@ def test_line_and_markers_lie_where_their_values_are():
     # The largest value of an axis from zero lies at 94 % of it.
     assert places(line) == [(940, 120), (1880, 1060)]
     assert line.get("stroke").startswith("light-dark(#")
+    (dots,) = (path for path in found.iter("path") if path.get("class"))
+    assert places(dots) == places(line)
+    assert dots.get("stroke-linecap") == "round"
     assert marks(found) == [
-        ("diamond-8", "47.00%", "6.00%"),
-        ("diamond-8", "94.00%", "53.00%"),
+        ("diamond-8", "47.0%", "6.0%"),
+        ("diamond-8", "94.0%", "53.0%"),
     ]
+
+
+def test_markers_are_for_who_has_no_script_and_left_out_where_one_asks():
+    found = picture(figure({}))
+    assert symbols(found.find("noscript")) == symbols(found) == ["diamond-8"]
+    asked = ET.fromstring(still(figure({}), has_markers=False))  # noqa: S314
+    assert not marks(asked)
+    assert asked.findall(".//path[@class='still-dots']")
 
 
 def test_dominated_points_are_faint_and_flagged_ones_crossed():
     found = picture(figure({}, {"standing": "dominated"}, {"standing": "out"}))
     groups = [g for g in found.iter("g") if g.get("fill")]
+    dots = found.findall(".//path[@class='still-dots']")
+    assert sorted(path.get("opacity", "1") for path in dots) == ["0.35", "1"]
     drawn = {(g.get("opacity"), *symbols(g)) for g in groups}
     assert drawn == {
         (None, "diamond-8"),

@@ -346,3 +346,12 @@ def test_first_page_without_runs_says_how_to_ingest(client):
 
 def test_healthz_answers_without_a_database(client):
     assert client.get("/healthz").content == b"ok"
+
+
+def test_markers_for_who_has_no_script_are_not_sent_to_a_script(client):
+    curve("qwen3.5-fp4-mi355x-sglang")
+    assert "still-marks" in client.get("/inference").content.decode()
+    asked = {"HX-Request": "true", "HX-Target": "view"}
+    part = client.get("/inference", headers=asked).content.decode()
+    assert "still-dots" in part
+    assert "still-marks" not in part
