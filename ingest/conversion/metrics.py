@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
+from typing import NamedTuple
 
 from ingest.conversion.identity import Warnings
 from ingest.conversion.records import RefusedError
@@ -44,14 +45,23 @@ def is_meaningless(name: str) -> bool:
     return bool(_MEANINGLESS.fullmatch(name))
 
 
-@lru_cache(maxsize=256)
-def _metrics_of(fields: tuple[str, ...]) -> tuple[tuple[str, ...], Reader]:
-    """Return the metrics among fields, and what reads their values from a row.
+class Named(NamedTuple):
+    """Some fields of rows, and what reads their values from a row."""
 
-    Rows of one file have the same fields.
-    """
-    names = tuple(name for name in fields if is_metric(name))
-    return names, reader_of(names)
+    names: tuple[str, ...]
+    values_of: Reader
+
+
+@lru_cache(maxsize=256)
+def metrics_among(fields: tuple[str, ...]) -> Named:
+    """Return the metrics among fields: rows of one file have the same."""
+    return named(filter(is_metric, fields))
+
+
+def named(names: Iterable[str]) -> Named:
+    """Return fields of these names."""
+    names = tuple(names)
+    return Named(names, reader_of(names))
 
 
 def reader_of(names: Sequence[str]) -> Reader:
@@ -66,7 +76,14 @@ def flat_metrics(record: Mapping[str, object], warnings: Warnings) -> dict[str, 
 
     Raises `RefusedError` ``wrong_type`` where a metric is no number.
     """
-    names, values_of = _metrics_of(tuple(record))
+    return read_metrics(metrics_among(tuple(record)), record, warnings)
+
+
+def read_metrics(
+    metrics: Named, record: Mapping[str, object], warnings: Warnings
+) -> dict[str, float]:
+    """Return what `flat_metrics` does, of a row of which the metrics are known."""
+    names, values_of = metrics
     values = values_of(record)
     if set(map(type, values)) == {float} and math.isfinite(sum(values)):  # type: ignore[arg-type]
         return dict(zip(names, values, strict=True))  # type: ignore[arg-type]

@@ -2,17 +2,19 @@
 
 import marshal
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from dashboard.vocabulary.scenarios import scenario_text
 from ingest.artifacts.names import Kind
 from ingest.conversion.agentic import agentic_point, is_agentic
 from ingest.conversion.assembly import PointBuilder, Scenario
 from ingest.conversion.metrics import (
-    Reader,
+    Named,
     drop_undefined_interactivity,
     flat_metrics,
-    reader_of,
+    metrics_among,
+    named,
+    read_metrics,
 )
 from ingest.conversion.records import (
     ArtifactMeta,
@@ -50,12 +52,27 @@ def point_row(meta: ArtifactMeta, record: Record) -> PointRow | SkipRow:
         return skip(meta, record, error)
 
 
+class _Shape(NamedTuple):
+    """Which fields rows have that rows of a recipe share, and which are metrics."""
+
+    shared: Named
+    metrics: Named
+
+
+@lru_cache(maxsize=256)
+def _shape(fields: tuple[str, ...]) -> _Shape:
+    """Tell the fields of a row apart, once for all rows that have the same."""
+    shared = named(name for name in fields if name in _SHARED)
+    return _Shape(shared, metrics_among(fields))
+
+
 def _fixed_point(meta: ArtifactMeta, record: Record, value: dict[str, Any]) -> PointRow:
-    shared = _shared_part(meta, record, value)
+    shape = _shape(tuple(value))
+    shared = _shared_part(meta, record, value, shape)
     if shared is None:
         return _whole_point(meta, record, value)
     warnings = list(shared.warnings)
-    metrics = flat_metrics(value, warnings)
+    metrics = read_metrics(shape.metrics, value, warnings)
     drop_undefined_interactivity(metrics, warnings)
     return PointRow(
         ref_of(meta, record),
@@ -71,7 +88,7 @@ def _fixed_point(meta: ArtifactMeta, record: Record, value: dict[str, Any]) -> P
 
 
 def _shared_part(
-    meta: ArtifactMeta, record: Record, value: dict[str, Any]
+    meta: ArtifactMeta, record: Record, value: dict[str, Any], shape: _Shape
 ) -> PointRow | None:
     """Return what a row of an aggregate shares with others of its recipe.
 
@@ -82,7 +99,7 @@ def _shared_part(
         return None
     if not _has_usual_counts(value):
         return None
-    names, values_of = _shared_fields(tuple(value))
+    names, values_of = shape.shared
     packed = marshal.dumps(cast("Any", values_of(value)), _MARSHAL)
     return _shared_point(meta.name, record.member, names, packed)
 
@@ -95,13 +112,6 @@ def _has_usual_counts(value: dict[str, Any]) -> bool:
         and conc > 0
         and (requests == _NOT_GIVEN or all(type(n) is int and n > 0 for n in requests))
     )
-
-
-@lru_cache(maxsize=256)
-def _shared_fields(fields: tuple[str, ...]) -> tuple[tuple[str, ...], Reader]:
-    """Return which fields rows of a recipe share, and what reads their values."""
-    names = tuple(name for name in fields if name in _SHARED)
-    return names, reader_of(names)
 
 
 @lru_cache(maxsize=4096)
