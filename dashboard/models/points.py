@@ -247,8 +247,9 @@ class Point(Stamped):
     sweep = models.ForeignKey(
         Sweep, on_delete=models.CASCADE, related_name="points", db_index=False
     )
+    # Nothing asks for points of a deployment whatever their sweep.
     deployment = models.ForeignKey(
-        Deployment, on_delete=models.PROTECT, related_name="points"
+        Deployment, on_delete=models.PROTECT, related_name="points", db_index=False
     )
     concurrency = models.PositiveIntegerField()
     fingerprint = models.CharField(max_length=64, blank=True, default="")

@@ -33,3 +33,15 @@ def test_rows_of_a_parent_are_found_by_the_unique_index(
     assert index in plan
     assert f"Index Cond: ({column}" in plan
     assert alone == 0
+
+
+def test_points_have_no_index_of_deployments_alone() -> None:
+    """Every ingestion would pay for it, and nothing asks for such points."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indexdef FROM pg_indexes WHERE tablename = %s",
+            [Point._meta.db_table],
+        )
+        columns = [text.partition(" USING btree ")[2] for (text,) in cursor.fetchall()]
+    assert "(raw_record_id)" in columns
+    assert "(deployment_id)" not in columns
