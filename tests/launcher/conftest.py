@@ -103,7 +103,7 @@ def _words(path):
         return b""
 
 
-def wait_until(condition, seconds=15.0):
+def wait_until(condition, seconds=60.0):
     """Wait for something another process does."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -48,7 +48,7 @@ def test_second_launcher_is_refused_and_a_dead_child_ends_the_first(launch, data
     first.wait_for("answers at")
 
     second = launch()
-    second.process.wait(timeout=60)
+    second.process.wait(timeout=120)
     assert second.process.returncode == 1
     assert "already runs" in second.wait_for("frontierboard:")
 
@@ -56,7 +56,7 @@ def test_second_launcher_is_refused_and_a_dead_child_ends_the_first(launch, data
     os.kill(pid, signal.SIGQUIT)
     line = first.wait_for("frontierboard:")
     assert "Postgres ended" in line
-    assert first.process.wait(timeout=60) == 1
+    assert first.process.wait(timeout=120) == 1
     assert processes_of(data) == set()
 
 
@@ -65,7 +65,7 @@ def test_taken_port_is_named_and_nothing_is_left(launch, data, free_port):
         squatter.bind(("127.0.0.1", free_port))
         squatter.listen()
         launcher = launch()
-        assert launcher.process.wait(timeout=60) == 1
+        assert launcher.process.wait(timeout=120) == 1
 
     lines = launcher.process.stdout.read().splitlines()
     assert len(lines) == 1
@@ -89,7 +89,7 @@ def test_taken_port_is_named_and_nothing_is_left(launch, data, free_port):
 )
 def test_what_cannot_work_is_one_line(launch, data, name, value, sentence):
     launcher = launch(**{name: value})
-    launcher.process.wait(timeout=60)
+    launcher.process.wait(timeout=120)
 
     lines = launcher.process.stdout.read().splitlines()
     assert launcher.process.returncode == 1
@@ -105,7 +105,7 @@ def test_read_only_data_folder_is_one_line(launch, data):
     launcher = launch()
 
     assert "cannot be written: Permission denied." in launcher.wait_for("frontierboard")
-    assert launcher.process.wait(timeout=60) == 1
+    assert launcher.process.wait(timeout=120) == 1
 
 
 def test_broker_keeps_queued_jobs_over_a_restart(data):
