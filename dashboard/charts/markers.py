@@ -1,4 +1,4 @@
-"""The markers of charts as SVG paths around 0,0: where plotly is not there to draw."""
+"""Markers of charts as SVG paths around 0,0, and dashes: where plotly does not draw."""
 
 from typing import NamedTuple
 
@@ -20,6 +20,14 @@ PATHS = {
     "L-4.2 2.8L-1.4 0z",
     "cross": "M-1.4-4.2H1.4V-1.4H4.2V1.4H1.4V4.2H-1.4V1.4H-4.2V-1.4H-1.4z",
 }
+
+
+DASHES = {"solid": "", "dot": "3 3"}
+
+
+def dash_pattern(dash: str) -> str:
+    """Return plotly's dash as SVG writes it, empty where the line is unbroken."""
+    return DASHES.get(dash, dash.replace("px", "").replace(",", " "))
 
 
 class Marker(NamedTuple):

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from dashboard.charts.frontier import FAINT_ROLES, LINE_ROLES, Figure
-from dashboard.charts.markers import marker
+from dashboard.charts.markers import dash_pattern, marker
 from dashboard.charts.theme import MARKER_PX
 
 BOX = 2000  # units of width and of height; the box is stretched to its place
@@ -20,7 +20,6 @@ _FREE = 0.06
 _INTERVALS = 10
 _NICE = (1, 2, 5, 10)
 _MOST_DECADES = 4  # more have no room for the 2 and the 5 of each
-_DASHES = {"solid": "", "dot": "3 3"}
 # Beyond these lengths and decades of an axis, floats end before its ticks do.
 _SHORTEST, _LONGEST, _FURTHEST_DECADE = 1e-290, 1e290, 300
 
@@ -148,8 +147,7 @@ def _drawn(trace: Figure, x: _Scale, y: _Scale) -> str:
     )
     if role in FAINT_ROLES:
         return drawn
-    dash = trace["line"]["dash"]
-    pattern = _DASHES.get(dash, dash.replace("px", "").replace(",", " "))
+    pattern = dash_pattern(trace["line"]["dash"])
     dashed = f' stroke-dasharray="{pattern}"' if pattern else ""
     return (
         f'<path d="M{"L".join(places)}" stroke="{_colour(trace)}" data-role="{role}"'

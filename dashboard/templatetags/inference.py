@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.analysis.curves import SweepFacts
 from dashboard.analysis.lineage import Lineage
-from dashboard.charts.markers import marker
+from dashboard.charts.markers import dash_pattern, marker
 from dashboard.charts.theme import Look
 from dashboard.templatetags import markup
 from dashboard.templatetags.markup import joined, point_path, written
@@ -31,7 +31,7 @@ STANDINGS = {
 @register.inclusion_tag("_swatch.html")
 def swatch(look: Look) -> dict[str, Any]:
     """Draw the line and marker of a curve, in both grounds' colours."""
-    dash = "" if look.dash == "solid" else look.dash.replace("px", "")
+    dash = dash_pattern(look.dash)
     drawn = marker(look.marker)
     return {
         "colour": look.colour,
@@ -44,7 +44,7 @@ def swatch(look: Look) -> dict[str, Any]:
 
 def _offset(dash: str) -> float:
     """Return how far into its dashes a swatch begins: the marker would hide its gap."""
-    first = float(dash.split(",", maxsplit=1)[0] or 0)
+    first = float(dash.partition(" ")[0] or 0)
     return first / 2 if first >= _LONG_DASH else 0
 
 

@@ -147,7 +147,7 @@ def test_badges_of_unofficial_runs_have_the_violet_that_charts_begin_with():
 @pytest.mark.parametrize("place", range(len(UNOFFICIAL)))
 def test_the_dashes_of_a_swatch_show_beside_its_marker(place: int):
     drawn = swatch(unofficial_look(place))
-    dashes = [float(length) for length in drawn["dash"].split(",")]
+    dashes = [float(length) for length in drawn["dash"].split()]
     ends = list(accumulate(dashes))
     gaps = [
         at
@@ -155,3 +155,10 @@ def test_the_dashes_of_a_swatch_show_beside_its_marker(place: int):
         if bisect(ends, (at + 14 + drawn["offset"]) % ends[-1]) % 2 and abs(at) > 5
     ]
     assert len(gaps) >= 3
+
+
+def test_a_swatch_knows_dashes_by_name():
+    dotted = swatch(unofficial_look(0)._replace(dash="dot"))
+    assert (dotted["dash"], dotted["offset"]) == ("3 3", 0)
+    solid = swatch(unofficial_look(0)._replace(dash="solid"))
+    assert (solid["dash"], solid["offset"]) == ("", 0)
