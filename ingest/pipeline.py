@@ -84,6 +84,7 @@ class Report:
     tally: Tally = field(default_factory=Tally)
     notices: list[str] = field(default_factory=list)
     remapped: list[int] = field(default_factory=list)
+    measured_in: int | None = None
 
     @property
     def is_partly(self) -> bool:
@@ -392,6 +393,7 @@ def _report(run: Run, rebuilt: RebuiltRun, tally: Tally) -> Report:
         evals=run.eval_count,
         skips=rebuilt.skips_by_reason(),
         tally=tally,
+        measured_in=run.reuse_source_run_id,
     )
 
 

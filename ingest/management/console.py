@@ -46,6 +46,8 @@ def report_lines(report: Report) -> Iterator[str]:
         f"{tally.new} rows new, {tally.changed} changed, {tally.same} same, "
         f"{tally.removed} removed"
     )
+    if report.measured_in:
+        yield f"  it publishes the measurements of run {report.measured_in}"
     for reason, count in report.skips.items():
         yield f"  skipped {count}: {reason}"
     if report.rejected:

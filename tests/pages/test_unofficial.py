@@ -124,7 +124,9 @@ def test_all_precisions_can_be_asked_for(client):
     official_sweep("fp8-key", precision="fp8", key_fields={"precision": "fp8"})
     run = overlaid()
     query = f"?unofficialRun={run.github_run_id}"
-    assert "Show all precisions" in text_of(client, query)
+    text = text_of(client, query)
+    assert "Only fp4 is shown, as measured." in text
+    assert "Show all precisions" in text
     chosen = client.get(f"/inference{query}&precision=all").context["chosen"]
     assert chosen.filters.precision == ()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from dashboard.corrections import CorrectionRefusedError, exclude_points, undo
@@ -247,6 +248,16 @@ def test_reuse_in_either_order_publishes_the_source_once(desk: Desk) -> None:
         assert sweep.measured_at == source.created_at
         assert (merge.received_count, merge.sweeps.count()) == (0, 0)
     assert found[0] == found[1]
+
+
+def test_the_command_says_whose_measurements_a_merge_publishes(
+    desk: Desk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for bundle in _reuse(desk):
+        call_command("ingest_path", str(bundle))
+    said = capsys.readouterr().out.splitlines()
+    place = said.index("  it publishes the measurements of run 90001")
+    assert said[place - 1].startswith("run 90002: 0 points")
 
 
 def test_a_source_that_is_named_no_longer_is_unofficial_again(desk: Desk) -> None:
