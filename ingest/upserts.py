@@ -29,8 +29,9 @@ _LENGTH = re.compile(r"\(\d+\)")
 _ENDS = {"smallint": 1 << 15, "integer": 1 << 31, "bigint": 1 << 63}
 # Rows of a part: some milliseconds of work for either process.
 _PART = 1_000
-# Rows that are named in a statement.
-_FEW = 100
+# Rows that are named in a statement, and letters of their texts: a long statement is
+# copied several times on either side, and one of 1 GB ends the connection.
+_FEW, _SHORT = 100, 1 << 18
 
 
 class SentCopy(LibpqWriter):
@@ -138,18 +139,18 @@ def insert_in_parts(table: Table, rows: Iterable[Values]) -> Stored:
 def upsert(table: Table, rows: Iterable[Values]) -> Stored:
     """Store rows by natural key; rows that are already equal are not touched.
 
-    1. COPY into a temporary table, unless the rows are few: then statements name them,
-    which takes half of the time. 2. INSERT ... ON CONFLICT DO UPDATE where the content
-    differs. 3. Read the ids back by natural key. The rows' keys must be distinct:
-    PostgreSQL refuses to change one row twice in one statement. No rows ask nothing of
-    the database: most runs lack most kinds of rows.
+    1. COPY into a temporary table, unless the rows are few and short: then statements
+    name them, which takes half of the time. 2. INSERT ... ON CONFLICT DO UPDATE where
+    the content differs. 3. Read the ids back by natural key. The rows' keys must be
+    distinct: PostgreSQL refuses to change one row twice in one statement. No rows ask
+    nothing of the database: most runs lack most kinds of rows.
     """
     rows = iter(rows)
     first = list(islice(rows, _FEW + 1))
     if not first:
         return Stored(ids={}, new=0)
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
-        if len(first) <= _FEW and not _has_arrays(table):
+        if _are_few(first) and not _has_arrays(table):
             return _merge(cursor, table, *_named(table, first))
         # The temporary table lives as long as its transaction.
         cursor.execute(_incoming_statement(table))
@@ -170,6 +171,11 @@ def _merge(
     ids = {tuple(row[1:]): row[0] for row in cursor.fetchall()}
     new, written = sum(outcomes), len(outcomes)
     return Stored(ids, new, changed=written - new, same=len(ids) - written)
+
+
+def _are_few(rows: Sequence[Values]) -> bool:
+    letters = sum(len(v) for row in rows for v in row if isinstance(v, str))
+    return len(rows) <= _FEW and letters <= _SHORT
 
 
 def _has_arrays(table: Table) -> bool:

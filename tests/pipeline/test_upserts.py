@@ -12,12 +12,14 @@ from django.db import (
     connection,
     transaction,
 )
+from django.test.utils import CaptureQueriesContext
 
 from dashboard.models import (
     Artifact,
     Deployment,
     EvalResult,
     Point,
+    RawRecord,
     RunStat,
     Skip,
     Sweep,
@@ -30,6 +32,7 @@ from ingest.tables import (
     DEPLOYMENTS,
     EVALS,
     POINTS,
+    RECORDS,
     RUN_STATS,
     SKIPS,
 )
@@ -203,6 +206,21 @@ def test_few_rows_are_stored_as_many_are(count: int) -> None:
     assert set(first.ids) == {(run.pk, number) for number in range(count)}
     stored = Artifact.objects.order_by("github_artifact_id")
     assert list(stored.values_list(*ARTIFACTS_BY_ID.columns)) == rows
+
+
+@pytest.mark.parametrize("body", ["{}", '{"x": "' + "\\\\" * 500_000 + '"}'])
+def test_long_texts_are_in_no_statement(body: str) -> None:
+    run = RunFactory()
+    (artifact,) = upsert(ARTIFACTS_BY_ID, [_artifact(run, 5, "x")]).ids.values()
+    rows = [(artifact, "m", index, "0", body) for index in range(2)]
+
+    with CaptureQueriesContext(connection) as asked:
+        first = upsert(RECORDS, rows)
+    again = upsert(RECORDS, rows)
+
+    assert (first.new, again.new, again.same) == (2, 0, 2)
+    assert set(RawRecord.objects.values_list("body", flat=True)) == {body}
+    assert max(len(query["sql"]) for query in asked) < 10_000
 
 
 @pytest.mark.parametrize("score", [0.1 + 0.2, 5e-324, 1.7976931348623157e308, -0.0])
