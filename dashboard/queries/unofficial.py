@@ -120,13 +120,14 @@ def summaries(asked: Iterable[Wanted]) -> dict[Wanted, RunSummary]:
         )
     }
     ids = [run.pk for run in found.values()]
+    sources = _sources(found.values())
     parts = _Parts(
-        evals=_evals(ids),
+        evals=_evals([*ids, *(source.pk for source in sources.values())]),
         skips=_skips(ids),
         jobs=_job_names([r.pk for r in found.values() if not r.received_count]),
         expired=_expired(ids),
         fetches={fetch.run_id: fetch for fetch in Fetch.objects.filter(run__in=ids)},
-        sources=_sources(found.values()),
+        sources=sources,
         points=_points(ids) if any(attempt for _, attempt in wanted) else {},
     )
     return {
@@ -164,18 +165,10 @@ class _Parts:
 
 def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
     of = next((a for a in run.attempts.all() if a.attempt == attempt), None)
-    evals = [
-        result
-        for result in parts.evals.get(run.pk, [])
-        if (
-            result.result.is_current
-            if attempt is None
-            else result.result.attempt == attempt
-        )
-    ]
     source = parts.sources.get(run.reuse_source_run_id or 0)
-    # What another run measured is counted on the page of that run.
-    planned = run.eval_planned_count if source is None else None
+    evals = _evals_of(run, attempt, source, parts)
+    # Nobody planned which attempt was to bring which of them.
+    planned = (source or run).eval_planned_count if attempt is None else None
     found = accuracy(evals, planned)
     skipped = parts.skips.get(run.pk, [])
     expired = parts.expired.get(run.pk, Expired())
@@ -204,6 +197,17 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
         fetch=parts.fetches.get(run.pk),
         source=source,
     )
+
+
+def _evals_of(
+    run: Run, attempt: int | None, source: Run | None, parts: _Parts
+) -> list[JudgedEval]:
+    """Return the scores of a run, with those that it publishes of another one."""
+    own = parts.evals.get(run.pk, [])
+    if attempt is not None:
+        return [found for found in own if found.result.attempt == attempt]
+    published = parts.evals.get(source.pk, []) if source else []
+    return [found for found in (*own, *published) if found.result.is_current]
 
 
 def _evals(ids: Sequence[int]) -> Mapping[int, list[JudgedEval]]:

@@ -60,6 +60,16 @@ def test_failed_run_has_13_of_19_points(client: Client, runs: None) -> None:
     assert "PR" in text
 
 
+@pytest.mark.parametrize("path", ["/inference", "/evaluation"])
+def test_banner_of_a_merge_counts_the_evals_that_it_publishes(
+    client: Client, runs: None, path: str
+) -> None:
+    text = page(client, f"?unofficialRun={MERGE}", path)
+    assert "13 of 13 points" in text
+    assert "4 of 4 evals passed" in text
+    assert "no evals" not in text
+
+
 def test_cancelled_agentic_run_is_drawn_against_the_official_sweep(
     client: Client, runs: None
 ) -> None:
