@@ -68,7 +68,7 @@ def plain(value: float | None) -> str:
 @register.filter
 def signed_percent(change: float) -> str:
     """Write a fraction as a percentage with its sign."""
-    return f"{change:+.1%}".replace("-", "\u2212")
+    return f"{100 * change:+.1f} %"
 
 
 @register.simple_tag

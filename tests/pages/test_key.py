@@ -187,7 +187,7 @@ def test_notices_and_regressions_of_the_key_are_shown(client):
     assert "Of another." not in page
     assert "three points lost 9 %" in page
     assert 'href="#regressions-title">1</a>' in page
-    assert "\u22129.0%" in page
+    assert "-9.0 %" in page
 
 
 def test_a_notice_is_shown_where_every_scope_agrees(client):
