@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -125,8 +126,12 @@ def _version_of(folder: Path) -> str | None:
 def _make_cluster(binaries: Path, data: Path, disguise: Disguise) -> None:
     """Run initdb aside and move the result into place, so half a cluster never stays.
 
+    What a stopped launcher left is removed: it may have had this process's id. The
+    caller holds the lock of the one who starts.
     The databases sort by bytes (locale C): the same order on every machine.
     """
+    for left in data.glob("postgres-new-*"):
+        shutil.rmtree(left)
     aside = data / f"postgres-new-{os.getpid()}"
     aside.mkdir(mode=0o700)
     disguise.own(aside)

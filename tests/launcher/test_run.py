@@ -10,6 +10,7 @@ import pytest
 
 from launcher import broker, postgres
 from launcher.paths import broker_socket, key_prefix
+from launcher.services import postgres_for
 from tests.launcher.conftest import processes_of, wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -106,6 +107,18 @@ def test_read_only_data_folder_is_one_line(launch, data):
 
     assert "cannot be written: Permission denied." in launcher.wait_for("frontierboard")
     assert launcher.process.wait(timeout=120) == 1
+
+
+def test_half_a_cluster_of_a_stopped_launcher_is_no_obstacle(data):
+    """In a container the next launcher has the same process id."""
+    for pid in (1, os.getpid()):
+        left = data / f"postgres-new-{pid}" / "base"
+        left.mkdir(parents=True)
+
+    with postgres_for(data):
+        assert postgres.is_running(data)
+
+    assert not list(data.glob("postgres-new-*"))
 
 
 def test_broker_keeps_queued_jobs_over_a_restart(data):
