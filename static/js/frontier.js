@@ -60,6 +60,15 @@
         themed.xaxis = { ...themed.xaxis, ...narrow };
       }
       if (notes && isNarrow) themed.annotations = notes;
+      // A note under an axis' name is longer than the axis; it stands below the chart too.
+      if (!short && isNarrow) {
+        for (const name of ["xaxis", "yaxis"]) {
+          const title = themed[name]?.title;
+          if (!title?.text) continue;
+          const [text] = title.text.split("<br>");
+          themed[name] = { ...themed[name], title: { ...title, text } };
+        }
+      }
       if (layout.shapes) {
         themed.shapes = layout.shapes.map((shape) => ({
           ...shape, line: { ...shape.line, color: ink },

@@ -133,6 +133,19 @@ def test_a_phone_never_scrolls_sideways(visitor: Visitor):
     assert page.evaluate(overflow) <= 0
 
 
+@pytest.mark.parametrize(
+    ("visitor", "lines"), [({}, 2), (NARROW, 1)], indirect=["visitor"]
+)
+def test_notes_of_axes_stand_only_where_there_is_room(visitor: Visitor, lines: int):
+    story()
+    page = visitor.open("/inference")
+    title = page.locator("[data-plot] .ytitle")
+    expect(title).to_contain_text("Total throughput per GPU (tok/s/GPU)")
+    assert title.locator("tspan").count() == (lines if lines > 1 else 0)
+    note = "Total throughput per GPU: disaggregated points: over all GPUs"
+    expect(page.get_by_text(note)).to_be_visible()
+
+
 @pytest.mark.parametrize("visitor", [{"java_script_enabled": False}], indirect=True)
 def test_without_script_the_form_and_the_table_still_work(visitor: Visitor):
     story()
