@@ -10,6 +10,7 @@ import pytest
 from django.urls import reverse
 from pytest_django.asserts import assertContains, assertNotContains, assertRedirects
 
+from dashboard import models
 from dashboard.models import IngestRequest, RequestTrace
 from dashboard.vocabulary.scenarios import AGENTIC
 from ingest.progress import silent
@@ -143,6 +144,15 @@ def test_the_same_place_before_and_after_is_listed_with_its_swap(client, fixed):
     assertContains(page, reverse("point", args=[earlier.pk]))
     assertNotContains(page, reverse("point", args=[other.pk]))
     assert [row.is_swap for row in rows if row.point_id == fixed.pk] == [True]
+
+
+def test_a_badge_says_whose_state_it_is_and_only_what_is_special(client, fixed):
+    models.Sweep.objects.filter(pk=fixed.sweep_id).update(state="former")
+    head = page_of(client, fixed).content.decode()
+    assert ">former sweep</span>" in head
+    assert "current point" not in head
+    models.Point.objects.filter(pk=fixed.pk).update(is_current=False)
+    assert ">superseded point</span>" in page_of(client, fixed).content.decode()
 
 
 def test_evals_of_the_deployment_are_judged(client, fixed):
