@@ -167,8 +167,10 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
     of = next((a for a in run.attempts.all() if a.attempt == attempt), None)
     source = parts.sources.get(run.reuse_source_run_id or 0)
     evals = _evals_of(run, attempt, source, parts)
-    # Nobody planned which attempt was to bring which of them.
-    planned = (source or run).eval_planned_count if attempt is None else None
+    # What is published has no part in attempts; of what was measured, nobody
+    # planned which attempt was to bring it.
+    part = attempt if source is None else None
+    planned = (source or run).eval_planned_count if part is None else None
     found = accuracy(evals, planned)
     skipped = parts.skips.get(run.pk, [])
     expired = parts.expired.get(run.pk, Expired())
@@ -178,8 +180,8 @@ def _summary(run: Run, attempt: int | None, parts: _Parts) -> RunSummary:
         names = parts.jobs.get(run.pk, [])
         unusable = nothing_usable(run, failed, names, expired)
     received = (source or run).received_count
-    if attempt is not None:
-        received = parts.points.get((run.pk, attempt), 0)
+    if part is not None:
+        received = parts.points.get((run.pk, part), 0)
     return RunSummary(
         run=run,
         status=of.status if of else run.status,
@@ -205,9 +207,11 @@ def _evals_of(
     """Return the scores of a run, with those that it publishes of another one."""
     own = parts.evals.get(run.pk, [])
     if attempt is not None:
-        return [found for found in own if found.result.attempt == attempt]
+        own = [found for found in own if found.result.attempt == attempt]
+    else:
+        own = [found for found in own if found.result.is_current]
     published = parts.evals.get(source.pk, []) if source else []
-    return [found for found in (*own, *published) if found.result.is_current]
+    return own + [found for found in published if found.result.is_current]
 
 
 def _evals(ids: Sequence[int]) -> Mapping[int, list[JudgedEval]]:

@@ -60,11 +60,12 @@ def test_failed_run_has_13_of_19_points(client: Client, runs: None) -> None:
     assert "PR" in text
 
 
+@pytest.mark.parametrize("asked", [f"{MERGE}", f"{MERGE}/attempts/1"])
 @pytest.mark.parametrize("path", ["/inference", "/evaluation"])
-def test_banner_of_a_merge_counts_the_evals_that_it_publishes(
-    client: Client, runs: None, path: str
+def test_banner_of_a_merge_counts_what_it_publishes(
+    client: Client, runs: None, path: str, asked: str
 ) -> None:
-    text = page(client, f"?unofficialRun={MERGE}", path)
+    text = page(client, f"?unofficialRun={asked}", path)
     assert "13 of 13 points" in text
     assert "4 of 4 evals passed" in text
     assert "no evals" not in text
