@@ -90,5 +90,5 @@ def test_the_banner_counts_planned_evals_as_the_page_of_the_run_does(client):
     head = unofficial(1).run
     Run.objects.filter(pk=head.pk).update(eval_planned_count=1)
     banner = text(client, "/inference", unofficialRun=head.github_run_id)
-    assert ">0 of 1 eval<" in banner
+    assert ">0 of 1 planned eval received<" in banner
     assert "no evals" not in banner
