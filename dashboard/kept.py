@@ -63,7 +63,7 @@ class Kept(NamedTuple):
     body: bytes
 
 
-def kept(stamp: Stamp | None = None, shelf: str = "page") -> Callable[[View], View]:
+def kept(stamp: Stamp = str, shelf: str = "page") -> Callable[[View], View]:
     """Keep the answers of a view to anonymous readers.
 
     ``stamp`` returns what the page shows beside the data of the generation. An answer
@@ -81,16 +81,19 @@ def kept(stamp: Stamp | None = None, shelf: str = "page") -> Callable[[View], Vi
             if not _is_anybodys(request):
                 return view(request, *args, **kwargs)
             coding = best_coding(request.headers.get("Accept-Encoding", ""))
-            name = f"{shelf}:{_name(request, coding, stamp() if stamp else '')}"
+            name = f"{shelf}:{_name(request, coding, stamp())}"
             if (found := _found(name)) is not None:
                 return _response(request, found, coding)
+            if request.method == "HEAD":
+                # What is made for it may be less than the page: nobody waits for it.
+                return _told(request, name, coding, view(request, *args, **kwargs))
             with _turn(name) as (is_first, awaited):
                 if awaited is not None:
                     return _response(request, awaited, coding)
                 made = view(request, *args, **kwargs)
                 if not is_first or not _may_be_kept(made, request):
                     return made
-                return _response(request, _keep(request, name, coding, made), coding)
+                return _response(request, _keep(name, coding, made), coding)
 
         return answer
 
@@ -147,17 +150,26 @@ def _found(name: str) -> Kept | None:
     return found if found is not None and found.name == name else None
 
 
-def _keep(request: HttpRequest, name: str, coding: str, made: HttpResponse) -> Kept:
-    """Pack an answer and keep it, unless it is too large.
-
-    What a view made for HEAD may be less than the page, and is nobody else's.
-    """
-    body = PACKERS[coding](made.content)
-    etag = f'W/"{sha256(made.content).hexdigest()[:32]}"'
-    found = Kept(name, etag, tuple(made.items()), body)
-    if request.method == "GET" and len(body) <= MOST_BYTES:
+def _keep(name: str, coding: str, made: HttpResponse) -> Kept:
+    """Pack an answer and keep it, unless it is too large."""
+    found = _packed(name, coding, made)
+    if len(found.body) <= MOST_BYTES:
         cache.set(_slot(name), found, settings.FRONTIERBOARD_KEPT_SECONDS)
     return found
+
+
+def _told(
+    request: HttpRequest, name: str, coding: str, made: HttpResponseBase
+) -> HttpResponseBase:
+    """Return an answer with the headers of a kept one."""
+    if not _may_be_kept(made, request):
+        return made
+    return _response(request, _packed(name, coding, made), coding)
+
+
+def _packed(name: str, coding: str, made: HttpResponse) -> Kept:
+    etag = f'W/"{sha256(made.content).hexdigest()[:32]}"'
+    return Kept(name, etag, tuple(made.items()), PACKERS[coding](made.content))
 
 
 def _response(request: HttpRequest, found: Kept, coding: str) -> HttpResponse:

@@ -1,12 +1,11 @@
 """Runs of a link in a real browser: drawn, followed while fetched, dismissed."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.utils import timezone
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from dashboard.models import IngestRequest
 from tests.browser.conftest import Visitor
@@ -147,7 +146,10 @@ def test_slow_answer_about_the_run_does_not_lose_its_place(visitor: Visitor):
             route.continue_()
 
     page.route("**/inference?*", hold)
-    wait_for(page, lambda: bool(held))
+    for _ in range(400):  # of 50 ms
+        if held:
+            break
+        page.wait_for_timeout(50)
     page.wait_for_timeout(3500)  # #awaited asks every three seconds
     overlaid(run_fields={"github_run_id": 555})
     IngestRequest.objects.filter(pk=asked.pk).update(
@@ -156,11 +158,6 @@ def test_slow_answer_about_the_run_does_not_lose_its_place(visitor: Visitor):
     held[0].continue_()
     expect(page.locator('[data-run="555"]')).to_contain_text("3 of 3 points")
     assert visitor.trouble() == []
-
-
-def wait_for(page: Page, condition: Callable[[], bool]) -> None:
-    while not condition():
-        page.wait_for_timeout(50)
 
 
 def test_evaluation_turns_as_well(visitor: Visitor):
