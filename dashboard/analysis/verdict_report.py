@@ -165,11 +165,10 @@ def folded_report(report: str) -> str:
 
 def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
     worst = most_severe(verdicts)
-    state = (
-        f"{worst.verdict}{facts.recovery(worst)}{_others(worst, verdicts)}"
-        if worst
-        else facts.nothing
-    )
+    state = facts.nothing
+    if worst:
+        limits = f"{_partial(worst)}{facts.recovery(worst)}"
+        state = f"{worst.verdict}{limits}{_others(worst, verdicts)}"
     attempt = "" if facts.attempt is None else f", attempt {facts.attempt}"
     return "\n".join(
         [
@@ -181,6 +180,11 @@ def _head(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:
             ),
         ]
     )
+
+
+def _partial(verdict: SweepVerdict) -> str:
+    counts = verdict.judged.partial
+    return f", partial: {counts} points" if counts else ""
 
 
 def _table(facts: RunFacts, verdicts: Sequence[SweepVerdict]) -> str:

@@ -312,6 +312,7 @@ def test_cancelled_run_is_drawn_against_the_official_agentic_sweep(
     banner = words(page, f'[data-run="{CANCELLED}"]')
     assert "8 of 16 points" in banner
     assert "cancelled, 8 missing" in banner
+    assert words(page, ".asked-verdict .badge") == "improvement, partial"
 
 
 def test_run_without_a_usable_point_says_why(arrived: Arrived, reader: Visitor) -> None:

@@ -57,7 +57,7 @@ def test_it_tells_state_numbers_coverage_differences_and_links_in_order(client):
     EvalResultFactory(run=head.run, config_key=head.config_key)
     text = report(client, head.run)
     parts = [
-        "### Frontierboard: regression",
+        "### Frontierboard: regression, partial\\: 3 of 4 points",
         f"/runs/{head.run.github_run_id}) `Faster kernels`: cancelled, 3 of 4 points",
         "Evals: intact, 1 of 1 passed.",
         (
