@@ -59,7 +59,7 @@ def test_polling_gets_the_part_alone_and_is_never_cached(client):
     factories.IngestRequestFactory(state="running")
     part = client.get(reverse("ingest_requests"), headers=POLLED)
     assertNotContains(part, "<html")
-    assert part["Vary"] == "HX-Request"
+    assert "HX-Request" in part["Vary"]
     assert "no-store" in part["Cache-Control"]
 
 
