@@ -22,6 +22,7 @@ from launcher.paths import key_prefix
 from launcher.processes import Child
 
 PATIENCE = 240.0  # seconds; the machine may be busy with other things
+BEAT_S = 30.0  # between two looks for requests whose worker died
 HOLDER = "frontierboard-test-holder"
 
 
@@ -120,11 +121,20 @@ def wait_for(what: Callable[[], object], sentence: str) -> None:
 
 
 def wait_until_ended(request: IngestRequest) -> IngestRequest:
-    """Wait for the end of a request and return it."""
+    """Wait for the end of a request and return it.
+
+    A broker may lose the task of a worker that was killed; beat has it sent again then.
+    No beat runs beside the tests, so they do as it does, seldom.
+    """
     running = (IngestRequest.State.QUEUED, IngestRequest.State.RUNNING)
+    next_look = time.monotonic() + BEAT_S
 
     def has_ended() -> bool:
+        nonlocal next_look
         request.refresh_from_db()
+        if time.monotonic() > next_look:
+            next_look += BEAT_S
+            resend_dead()
         return request.state not in running
 
     wait_for(has_ended, f"request never ended: {request}")
