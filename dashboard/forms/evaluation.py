@@ -8,6 +8,7 @@ from django import forms
 from django.http import QueryDict
 
 from dashboard.analysis.evals import Outcome
+from dashboard.forms.moment import asof_run_field, day_field
 from dashboard.forms.official_names import STARTS
 from dashboard.forms.unofficial import Asked, asked_runs
 from dashboard.vocabulary.frameworks import LABELS, canonical_framework
@@ -29,7 +30,6 @@ _GROUPS = {
     for spelling in (model.name, model.label, model.group)
 }
 _LONGEST_QUOTE = 80
-LARGEST_ID = 2**63 - 1
 _MOST_NAMED = 100
 STATES: tuple[Outcome, ...] = (
     *("pass", "thin margin", "borderline", "fail"),
@@ -55,19 +55,8 @@ class EvaluationForm(forms.Form):
     key = forms.ChoiceField(required=False)
     state = forms.ChoiceField(required=False)
     sort = forms.ChoiceField(required=False)
-    date = forms.DateField(
-        required=False,
-        input_formats=["%Y-%m-%d"],
-        error_messages={"invalid": "date: not a date such as 2026-08-01."},
-    )
-    asof_run = forms.IntegerField(
-        required=False,
-        min_value=1,
-        max_value=LARGEST_ID,
-        error_messages=dict.fromkeys(
-            ("invalid", "min_value", "max_value"), "asof_run: not the id of a run."
-        ),
-    )
+    date = day_field("date")
+    asof_run = asof_run_field()
 
     def __init__(
         self,

@@ -7,7 +7,8 @@ from django import forms
 from dashboard.vocabulary.inputs import LARGEST_ID
 
 
-def _day(name: str) -> forms.DateField:
+def day_field(name: str) -> forms.DateField:
+    """Return the field of a day; ``name`` is the parameter that a refusal names."""
     return forms.DateField(
         required=False,
         input_formats=["%Y-%m-%d"],
@@ -15,12 +16,9 @@ def _day(name: str) -> forms.DateField:
     )
 
 
-class MomentForm(forms.Form):
-    """As of when: a date, a run, and the oldest day that is still shown."""
-
-    date = _day("date")
-    since = _day("from")
-    asof_run = forms.IntegerField(
+def asof_run_field() -> forms.IntegerField:
+    """Return the field of the run as of which is shown."""
+    return forms.IntegerField(
         required=False,
         min_value=1,
         max_value=LARGEST_ID,
@@ -28,6 +26,14 @@ class MomentForm(forms.Form):
             ("invalid", "min_value", "max_value"), "asof_run: not the id of a run."
         ),
     )
+
+
+class MomentForm(forms.Form):
+    """As of when: a date, a run, and the oldest day that is still shown."""
+
+    date = day_field("date")
+    since = day_field("from")
+    asof_run = asof_run_field()
 
     def clean(self) -> dict[str, Any]:
         """Refuse two answers to one question, and an end before its beginning."""
