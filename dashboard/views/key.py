@@ -44,7 +44,7 @@ def key(request: HttpRequest, key: str) -> HttpResponse:
     sweeps = _with_pulls(official_history(stored), entries)
     form = KeyForm(request.GET, sweeps)
     if not form.is_valid():
-        refused = {"form": form, "key": stored}
+        refused = {"sentences": form.sentences, "key": stored}
         return render(request, "key_refused.html", refused, status=400)
     shown = KeyShown(stored, form.view, sweeps)
     context = {
